@@ -1,0 +1,113 @@
+//! The result of a search, in the shape of the JSON contract (version 1).
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::Span;
+use crate::proposition::UnitKind;
+
+/// How hits are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Dense and lexical hits, fused.
+    Hybrid,
+    /// Vectors only.
+    Dense,
+    /// Terms only (BM25).
+    Lexical,
+}
+
+/// A question and how to answer it.
+#[derive(Debug, Clone)]
+pub struct SearchRequest {
+    /// The question, any length and any mix of languages.
+    pub query: String,
+    /// Sections to return.
+    pub sections: usize,
+    /// Propositions to consider.
+    pub top_k: usize,
+    /// How hits are found.
+    pub mode: Mode,
+    /// Only documents whose path matches this glob.
+    pub path: Option<String>,
+}
+
+/// Ranked sections.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SearchResponse {
+    /// Version of this contract: 1.
+    pub version: u32,
+    /// The identifier of the question in a queries file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub qid: Option<serde_json::Value>,
+    /// The question as given.
+    pub query: String,
+    /// Wall time of the search in milliseconds, the models already loaded.
+    pub took_ms: f64,
+    /// The generation that was searched.
+    pub generation: u64,
+    /// Best first.
+    pub results: Vec<SectionResult>,
+}
+
+/// One section.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SectionResult {
+    /// 1 for the best.
+    pub rank: usize,
+    /// In [0, 1]; never rises from one rank to the next.
+    pub score: f32,
+    /// The document it belongs to.
+    pub document: DocumentRef,
+    /// The section itself.
+    pub section: SectionRef,
+    /// The document's characters `text_range`.
+    pub text: String,
+    /// Code points of the document.
+    pub text_range: Span,
+    /// Supporting words, sorted, disjoint, inside `text_range`.
+    pub highlights: Vec<Span>,
+    /// The units that brought the section up, best first.
+    pub propositions: Vec<PropositionHit>,
+}
+
+/// A document, by identifier, path and title.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DocumentRef {
+    /// Stable identifier.
+    pub id: String,
+    /// Path as given to `index`.
+    pub path: String,
+    /// Title of the document.
+    pub title: String,
+}
+
+/// A section, by identifier, headings and place.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SectionRef {
+    /// Stable identifier.
+    pub id: String,
+    /// Headings above, outermost first.
+    pub heading_path: Vec<String>,
+    /// Code points of the document.
+    pub char_range: Span,
+}
+
+/// A unit that matched.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PropositionHit {
+    /// Stable identifier.
+    pub id: String,
+    /// The statement.
+    pub statement: String,
+    /// In [0, 1].
+    pub score: f32,
+    /// What the statement is.
+    pub unit: UnitKind,
+    /// Belief in the statement.
+    pub confidence: f32,
+    /// Code points of the document.
+    pub evidence: Vec<Span>,
+    /// Names, codes and quantities.
+    pub entities: Vec<String>,
+}
