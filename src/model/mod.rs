@@ -1,1 +1,6 @@
-//! (room: model)
+//! Model files: the manifest, getting and checking them, opening GGUF, tokenizers, and the choice of device.
+
+mod gguf;
+mod map;
+
+pub use gguf::{GgufFile, GgufWriter, MetaValue, TensorView};
