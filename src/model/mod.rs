@@ -2,5 +2,6 @@
 
 mod gguf;
 mod map;
+pub mod tokenizer;
 
 pub use gguf::{GgufFile, GgufWriter, MetaValue, TensorView};
