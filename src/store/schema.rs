@@ -20,7 +20,7 @@ pub const SCHEMA_VERSION: i64 = 1;
 const APPLICATION_ID: i64 = 0x6d74_6e67;
 
 /// How long a statement waits for another connection's short lock.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 const TABLES: &str = "
 CREATE TABLE document (

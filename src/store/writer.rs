@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
@@ -10,7 +11,7 @@ use super::generation_dir;
 use super::rows::{
     DocumentRow, GenerationRow, NewDocument, NewSection, Replaced, SectionDone, document_id, section_id,
 };
-use super::schema::{DATABASE_FILE, LOCK_FILE, failed, open_writable};
+use super::schema::{BUSY_TIMEOUT, DATABASE_FILE, LOCK_FILE, failed, open_writable};
 use super::view::{View, document_row, newest_generation, to_word, unpublished};
 use crate::error::{Error, Kind, Result};
 
@@ -194,8 +195,7 @@ impl Writer {
             .map_err(&fail)?;
         transaction.commit().map_err(&fail)?;
         self.next += 1;
-        // Best effort: a reader that holds its snapshot keeps the log from being emptied now.
-        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        self.empty_log();
         self.remove_stale_folders();
         Ok(())
     }
@@ -206,6 +206,14 @@ impl Writer {
             .execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)", params![key, value])
             .map_err(failed("cannot write a setting to the index", &self.path))?;
         Ok(())
+    }
+
+    /// Moves the write-ahead log into the database, so that the index can be copied and read from read-only media. Best
+    /// effort, without waiting: a reader that holds its snapshot puts it off until next time.
+    fn empty_log(&self) {
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let _ = self.connection.busy_timeout(BUSY_TIMEOUT);
     }
 
     /// Removes folders of generations that are not published, left by a killed run or by a reader that still had them
