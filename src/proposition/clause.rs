@@ -163,7 +163,9 @@ mod tests {
 
     #[test]
     fn clauses_tile_the_sentence() {
-        for text in ["", "，", "油温超过60℃时，应停机；并通知维修人员。", "a, b and c (see 1,000) - done.", "合并后并联运行"] {
+        for text in
+            ["", "，", "油温超过60℃时，应停机；并通知维修人员。", "a, b and c (see 1,000) - done.", "合并后并联运行"]
+        {
             assert_eq!(cut(text).concat(), Folded::new(text).text(0, usize::MAX));
         }
     }

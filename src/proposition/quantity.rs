@@ -40,57 +40,266 @@ const NUMERALS: &str = "〇零一二三四五六七八九十百千万亿两兩�
 
 /// Chinese units and measure words, longest first where one begins another.
 const MEASURES: &[&str] = &[
-    "工作日", "个月", "個月", "小时", "小時", "分钟", "分鐘", "毫秒", "微秒", "纳秒", "摄氏度", "攝氏度", "毫米", "厘米", "微米",
-    "公里", "千米", "毫升", "千克", "公斤", "毫克", "千瓦", "千伏", "毫安", "兆帕", "千帕", "赫兹", "欧姆", "亿元", "億元", "万元",
-    "萬元", "万次", "周岁", "年", "月", "日", "天", "周", "时", "時", "分", "秒", "元", "倍", "个", "個", "次", "台", "件", "种", "種",
-    "条", "條", "款", "项", "項", "章", "节", "節", "人", "名", "米", "升", "克", "吨", "噸", "度", "伏", "安", "瓦", "转", "轉", "级",
-    "級", "号", "號", "层", "層", "步", "位", "页", "頁", "行", "列", "轴", "軸", "路", "轮", "根", "颗", "只", "支", "把", "套", "组",
-    "組", "批", "处", "處", "份", "张", "張", "岁", "歲", "成", "万", "萬", "亿", "億",
+    "工作日",
+    "个月",
+    "個月",
+    "小时",
+    "小時",
+    "分钟",
+    "分鐘",
+    "毫秒",
+    "微秒",
+    "纳秒",
+    "摄氏度",
+    "攝氏度",
+    "毫米",
+    "厘米",
+    "微米",
+    "公里",
+    "千米",
+    "毫升",
+    "千克",
+    "公斤",
+    "毫克",
+    "千瓦",
+    "千伏",
+    "毫安",
+    "兆帕",
+    "千帕",
+    "赫兹",
+    "欧姆",
+    "亿元",
+    "億元",
+    "万元",
+    "萬元",
+    "万次",
+    "周岁",
+    "年",
+    "月",
+    "日",
+    "天",
+    "周",
+    "时",
+    "時",
+    "分",
+    "秒",
+    "元",
+    "倍",
+    "个",
+    "個",
+    "次",
+    "台",
+    "件",
+    "种",
+    "種",
+    "条",
+    "條",
+    "款",
+    "项",
+    "項",
+    "章",
+    "节",
+    "節",
+    "人",
+    "名",
+    "米",
+    "升",
+    "克",
+    "吨",
+    "噸",
+    "度",
+    "伏",
+    "安",
+    "瓦",
+    "转",
+    "轉",
+    "级",
+    "級",
+    "号",
+    "號",
+    "层",
+    "層",
+    "步",
+    "位",
+    "页",
+    "頁",
+    "行",
+    "列",
+    "轴",
+    "軸",
+    "路",
+    "轮",
+    "根",
+    "颗",
+    "只",
+    "支",
+    "把",
+    "套",
+    "组",
+    "組",
+    "批",
+    "处",
+    "處",
+    "份",
+    "张",
+    "張",
+    "岁",
+    "歲",
+    "成",
+    "万",
+    "萬",
+    "亿",
+    "億",
 ];
 
 /// Units that stand apart from their number in Latin script, stemmed.
 const UNITS: &[&str] = &[
     "v", "ma", "w", "kw", "mw", "kv", "mv", "hz", "khz", "mhz", "ghz", "s", "ms", "us", "ns", "min", "h", "hr", "mm",
-    "cm", "m", "km", "um", "μm", "micron", "inch", "inches", "ft", "kg", "g", "lb", "nm", "kn", "pa", "kpa", "mpa", "bar",
-    "psi", "ml", "l", "rpm", "r/min", "ohm", "ω", "kω", "c", "f", "k", "db", "bit", "byte", "kb", "mb", "gb", "tb", "px",
-    "second", "minut", "hour", "day", "week", "month", "year", "percent", "degre", "time", "bus", "mm/s", "m/s", "mm/min",
+    "cm", "m", "km", "um", "μm", "micron", "inch", "inches", "ft", "kg", "g", "lb", "nm", "kn", "pa", "kpa", "mpa",
+    "bar", "psi", "ml", "l", "rpm", "r/min", "ohm", "ω", "kω", "c", "f", "k", "db", "bit", "byte", "kb", "mb", "gb",
+    "tb", "px", "second", "minut", "hour", "day", "week", "month", "year", "percent", "degre", "time", "bus", "mm/s",
+    "m/s", "mm/min",
 ];
 
 const BEFORE: &[(&str, Bound)] = &[
-    ("不超过", Bound::Upper), ("不超過", Bound::Upper), ("未超过", Bound::Upper), ("不得超过", Bound::Upper),
-    ("不应超过", Bound::Upper), ("不能超过", Bound::Upper), ("不高于", Bound::Upper), ("不得高于", Bound::Upper),
-    ("不大于", Bound::Upper), ("不得大于", Bound::Upper), ("不应大于", Bound::Upper), ("不多于", Bound::Upper),
-    ("不低于", Bound::Lower), ("不得低于", Bound::Lower), ("不应低于", Bound::Lower), ("不小于", Bound::Lower),
-    ("不得小于", Bound::Lower), ("不应小于", Bound::Lower), ("不少于", Bound::Lower), ("不得少于", Bound::Lower),
-    ("不早于", Bound::Lower), ("不晚于", Bound::Upper), ("不足", Bound::Upper), ("未满", Bound::Upper), ("不到", Bound::Upper),
-    ("不满", Bound::Upper), ("至少", Bound::Lower), ("最少", Bound::Lower), ("至多", Bound::Upper), ("最多", Bound::Upper),
-    ("超过", Bound::Lower), ("超過", Bound::Lower), ("高于", Bound::Lower), ("高於", Bound::Lower), ("大于", Bound::Lower),
-    ("大於", Bound::Lower), ("多于", Bound::Lower), ("低于", Bound::Upper), ("低於", Bound::Upper), ("小于", Bound::Upper),
-    ("小於", Bound::Upper), ("少于", Bound::Upper), ("少於", Bound::Upper), ("≥", Bound::Lower), (">=", Bound::Lower),
-    (">", Bound::Lower), ("≤", Bound::Upper), ("<=", Bound::Upper), ("<", Bound::Upper), ("no less than", Bound::Lower),
-    ("not less than", Bound::Lower), ("no fewer than", Bound::Lower), ("no more than", Bound::Upper),
-    ("not more than", Bound::Upper), ("not exceed", Bound::Upper), ("not exceeding", Bound::Upper),
-    ("not be less than", Bound::Lower), ("not be more than", Bound::Upper), ("not be lower than", Bound::Lower),
-    ("not be higher than", Bound::Upper), ("at least", Bound::Lower), ("at most", Bound::Upper), ("less than", Bound::Upper),
-    ("fewer than", Bound::Upper), ("lower than", Bound::Upper), ("smaller than", Bound::Upper), ("more than", Bound::Lower),
-    ("higher than", Bound::Lower), ("greater than", Bound::Lower), ("larger than", Bound::Lower), ("exceed", Bound::Lower),
-    ("exceeds", Bound::Lower), ("exceeding", Bound::Lower), ("over", Bound::Lower), ("above", Bound::Lower),
-    ("below", Bound::Upper), ("under", Bound::Upper), ("up to", Bound::Upper), ("within", Bound::Upper),
-    ("minimum of", Bound::Lower), ("maximum of", Bound::Upper),
+    ("不超过", Bound::Upper),
+    ("不超過", Bound::Upper),
+    ("未超过", Bound::Upper),
+    ("不得超过", Bound::Upper),
+    ("不应超过", Bound::Upper),
+    ("不能超过", Bound::Upper),
+    ("不高于", Bound::Upper),
+    ("不得高于", Bound::Upper),
+    ("不大于", Bound::Upper),
+    ("不得大于", Bound::Upper),
+    ("不应大于", Bound::Upper),
+    ("不多于", Bound::Upper),
+    ("不低于", Bound::Lower),
+    ("不得低于", Bound::Lower),
+    ("不应低于", Bound::Lower),
+    ("不小于", Bound::Lower),
+    ("不得小于", Bound::Lower),
+    ("不应小于", Bound::Lower),
+    ("不少于", Bound::Lower),
+    ("不得少于", Bound::Lower),
+    ("不早于", Bound::Lower),
+    ("不晚于", Bound::Upper),
+    ("不足", Bound::Upper),
+    ("未满", Bound::Upper),
+    ("不到", Bound::Upper),
+    ("不满", Bound::Upper),
+    ("至少", Bound::Lower),
+    ("最少", Bound::Lower),
+    ("至多", Bound::Upper),
+    ("最多", Bound::Upper),
+    ("超过", Bound::Lower),
+    ("超過", Bound::Lower),
+    ("高于", Bound::Lower),
+    ("高於", Bound::Lower),
+    ("大于", Bound::Lower),
+    ("大於", Bound::Lower),
+    ("多于", Bound::Lower),
+    ("低于", Bound::Upper),
+    ("低於", Bound::Upper),
+    ("小于", Bound::Upper),
+    ("小於", Bound::Upper),
+    ("少于", Bound::Upper),
+    ("少於", Bound::Upper),
+    ("≥", Bound::Lower),
+    (">=", Bound::Lower),
+    (">", Bound::Lower),
+    ("≤", Bound::Upper),
+    ("<=", Bound::Upper),
+    ("<", Bound::Upper),
+    ("no less than", Bound::Lower),
+    ("not less than", Bound::Lower),
+    ("no fewer than", Bound::Lower),
+    ("no more than", Bound::Upper),
+    ("not more than", Bound::Upper),
+    ("not exceed", Bound::Upper),
+    ("not exceeding", Bound::Upper),
+    ("not be less than", Bound::Lower),
+    ("not be more than", Bound::Upper),
+    ("not be lower than", Bound::Lower),
+    ("not be higher than", Bound::Upper),
+    ("at least", Bound::Lower),
+    ("at most", Bound::Upper),
+    ("less than", Bound::Upper),
+    ("fewer than", Bound::Upper),
+    ("lower than", Bound::Upper),
+    ("smaller than", Bound::Upper),
+    ("more than", Bound::Lower),
+    ("higher than", Bound::Lower),
+    ("greater than", Bound::Lower),
+    ("larger than", Bound::Lower),
+    ("exceed", Bound::Lower),
+    ("exceeds", Bound::Lower),
+    ("exceeding", Bound::Lower),
+    ("over", Bound::Lower),
+    ("above", Bound::Lower),
+    ("below", Bound::Upper),
+    ("under", Bound::Upper),
+    ("up to", Bound::Upper),
+    ("within", Bound::Upper),
+    ("minimum of", Bound::Lower),
+    ("maximum of", Bound::Upper),
 ];
 
 const AFTER: &[(&str, Bound)] = &[
-    ("以上", Bound::Lower), ("及以上", Bound::Lower), ("或以上", Bound::Lower), ("以下", Bound::Upper), ("及以下", Bound::Upper),
-    ("以内", Bound::Upper), ("以內", Bound::Upper), ("之内", Bound::Upper), ("or more", Bound::Lower), ("or above", Bound::Lower),
-    ("or higher", Bound::Lower), ("or greater", Bound::Lower), ("and above", Bound::Lower), ("or less", Bound::Upper),
-    ("or below", Bound::Upper), ("or lower", Bound::Upper), ("or fewer", Bound::Upper), ("and below", Bound::Upper),
+    ("以上", Bound::Lower),
+    ("及以上", Bound::Lower),
+    ("或以上", Bound::Lower),
+    ("以下", Bound::Upper),
+    ("及以下", Bound::Upper),
+    ("以内", Bound::Upper),
+    ("以內", Bound::Upper),
+    ("之内", Bound::Upper),
+    ("or more", Bound::Lower),
+    ("or above", Bound::Lower),
+    ("or higher", Bound::Lower),
+    ("or greater", Bound::Lower),
+    ("and above", Bound::Lower),
+    ("or less", Bound::Upper),
+    ("or below", Bound::Upper),
+    ("or lower", Bound::Upper),
+    ("or fewer", Bound::Upper),
+    ("and below", Bound::Upper),
 ];
 
 /// English numbers written as words, from two on: `one` is mostly an article.
 const WORDS: &[&str] = &[
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
-    "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy",
-    "eighty", "ninety", "hundred", "thousand", "million", "half", "twice", "thrice",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+    "thirty",
+    "forty",
+    "fifty",
+    "sixty",
+    "seventy",
+    "eighty",
+    "ninety",
+    "hundred",
+    "thousand",
+    "million",
+    "half",
+    "twice",
+    "thrice",
 ];
 
 /// Every number of a folded text, in order.
@@ -115,7 +324,9 @@ pub(crate) fn quantities(folded: &Folded) -> Vec<Quantity> {
 fn arabic(folded: &Folded, token: Token, next: Option<&Token>) -> Quantity {
     let unit = match next {
         Some(n) if n.kind == TokenKind::Unit && n.start == token.end => Some((folded.text(n.start, n.end), n.end)),
-        _ => symbol_unit(folded, token.end).or_else(|| measure(folded, token.end)).or_else(|| spaced_unit(folded, token.end)),
+        _ => symbol_unit(folded, token.end)
+            .or_else(|| measure(folded, token.end))
+            .or_else(|| spaced_unit(folded, token.end)),
     };
     quantity(folded, token.start, token.end, unit)
 }
@@ -216,7 +427,8 @@ fn numerals(folded: &Folded, run: Token, out: &mut Vec<Quantity>) {
 
 /// One numeral with a measure word that is no quantity: 一个 as an article, 十分重要, 统一.
 fn idiom(folded: &Folded, start: usize, measure: &str) -> bool {
-    let article = folded.chars[start] == '一' && matches!(measure, "个" | "個" | "种" | "種" | "时" | "时间" | "位" | "成");
+    let article =
+        folded.chars[start] == '一' && matches!(measure, "个" | "個" | "种" | "種" | "时" | "时间" | "位" | "成");
     let adverb = folded.chars[start] == '十' && measure == "分";
     let inside = start > 0 && matches!(folded.chars[start - 1], '统' | '統' | '唯' | '同' | '单' | '逐' | '专');
     article || adverb || inside
@@ -233,7 +445,9 @@ fn bound(folded: &Folded, start: usize, end: usize) -> Option<Bound> {
             folded.ends(before, word)
                 && (!word.is_ascii() || {
                     let at = before - word.len();
-                    !word.starts_with(|c: char| c.is_ascii_alphabetic()) || at == 0 || !is_wordlike(folded.chars[at - 1])
+                    !word.starts_with(|c: char| c.is_ascii_alphabetic())
+                        || at == 0
+                        || !is_wordlike(folded.chars[at - 1])
                 })
         })
         .max_by_key(|(word, _)| word.chars().count());
@@ -251,8 +465,10 @@ fn inherit_units(folded: &Folded, all: &mut [Quantity]) {
             continue;
         }
         let between: String = folded.text(a.end, b.start).split_whitespace().collect();
-        if matches!(between.as_str(), "-" | "~" | "—" | "–" | "至" | "到" | "和" | "或" | "、" | "/" | "," | "to" | "and" | "or" | "")
-        {
+        if matches!(
+            between.as_str(),
+            "-" | "~" | "—" | "–" | "至" | "到" | "和" | "或" | "、" | "/" | "," | "to" | "and" | "or" | ""
+        ) {
             a.unit = b.unit.clone();
         }
     }
@@ -273,10 +489,10 @@ mod tests {
     #[test]
     fn unit_and_direction_are_read_in_both_languages() {
         assert_eq!(read("油压不得低于0.45MPa"), [q("0.45", "mpa", Some(Bound::Lower))]);
-        assert_eq!(read("处三十万元以上一百万元以下罚款"), [
-            q("三十万", "元", Some(Bound::Lower)),
-            q("一百万", "元", Some(Bound::Upper))
-        ]);
+        assert_eq!(
+            read("处三十万元以上一百万元以下罚款"),
+            [q("三十万", "元", Some(Bound::Lower)), q("一百万", "元", Some(Bound::Upper))]
+        );
         assert_eq!(read("at least ten Business Days"), [q("ten", "business day", Some(Bound::Lower))]);
         assert_eq!(read("must not exceed 5 bar"), [q("5", "bar", Some(Bound::Upper))]);
         assert_eq!(read("负载率超过 80 % 时"), [q("80", "%", Some(Bound::Lower))]);

@@ -53,7 +53,8 @@ fn language(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
         return Some(Finding::reject("language", "not Chinese"));
     }
     if !candidate.own.chinese && candidate.chinese {
-        let foreign = candidate.folded.chars.iter().filter(|c| is_ideograph(**c) && !source.letters.contains(c)).count();
+        let foreign =
+            candidate.folded.chars.iter().filter(|c| is_ideograph(**c) && !source.letters.contains(c)).count();
         let han = candidate.folded.chars.iter().filter(|c| is_ideograph(**c)).count();
         if foreign > 0 || 2 * han > candidate.folded.len() {
             return Some(Finding::reject("language", "Chinese for a sentence that is not"));
@@ -64,9 +65,31 @@ fn language(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
 
 /// Words by which a prompt or a chatty answer gives itself away, unless the source uses them too.
 const LEAKS: &[&str] = &[
-    "json", "原子命题", "原子命題", "陈述句", "命题", "原文", "输入句子", "根据上下文", "作为一个", "我无法", "以下是", "<|im_", "assistant:",
-    "proposition", "self-contained", "output:", "sentence:", "as an ai", "i cannot", "here is", "here are", "the sentence states",
-    "该句", "这句话", "句子",
+    "json",
+    "原子命题",
+    "原子命題",
+    "陈述句",
+    "命题",
+    "原文",
+    "输入句子",
+    "根据上下文",
+    "作为一个",
+    "我无法",
+    "以下是",
+    "<|im_",
+    "assistant:",
+    "proposition",
+    "self-contained",
+    "output:",
+    "sentence:",
+    "as an ai",
+    "i cannot",
+    "here is",
+    "here are",
+    "the sentence states",
+    "该句",
+    "这句话",
+    "句子",
 ];
 
 fn debris(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {

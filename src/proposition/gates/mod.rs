@@ -11,7 +11,8 @@ mod neighbour;
 mod number;
 mod reference;
 
-pub(crate) use modality::{Modal, modals};
+pub(crate) use content::support;
+pub(crate) use modality::modals;
 
 use std::collections::{HashMap, HashSet};
 
@@ -123,7 +124,12 @@ pub(crate) mod testing {
     use crate::proposition::{Passage, Sentence, SentenceKind};
 
     /// Runs one gate function on `statement` as written for sentence `index` of `sentences`, under `title`.
-    pub(crate) fn gates_that_speak(title: &str, sentences: &[&str], index: usize, statement: &str) -> Vec<(String, Verdict)> {
+    pub(crate) fn gates_that_speak(
+        title: &str,
+        sentences: &[&str],
+        index: usize,
+        statement: &str,
+    ) -> Vec<(String, Verdict)> {
         let mut text = String::new();
         let mut spans = Vec::new();
         for sentence in sentences {

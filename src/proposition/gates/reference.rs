@@ -17,9 +17,9 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Option<Finding> {
 fn unquoted(statement: &str) -> String {
     let mut out = String::new();
     let mut rest = statement;
-    while let Some(open) = rest.find(['“', '"', '「', '《', '『']) {
+    while let Some(open) = rest.find(['“', '"', '「', '《']) {
         let mark = rest[open..].chars().next().map_or(1, char::len_utf8);
-        let Some(close) = rest[open + mark..].find(['”', '"', '」', '》', '』']) else { break };
+        let Some(close) = rest[open + mark..].find(['”', '"', '」', '》']) else { break };
         let end = open + mark + close;
         out.push_str(&rest[..open]);
         rest = &rest[end + rest[end..].chars().next().map_or(1, char::len_utf8)..];
@@ -30,21 +30,52 @@ fn unquoted(statement: &str) -> String {
 
 /// Point outside the statement wherever they stand.
 const OUTSIDE: &[&str] = &[
-    "上述", "前述", "前款", "前条", "前條", "前项", "前項", "前者", "后者", "後者", "本条", "本條", "本款", "本项", "本項", "如上所述", "如前所述",
-    "上文", "下文", "如下所示", "如下图", "如下圖", "下图", "下圖", "上图", "上圖", "同上", "见下", "見下", "后文", "後文",
+    "上述",
+    "前述",
+    "前款",
+    "前条",
+    "前條",
+    "前项",
+    "前項",
+    "前者",
+    "后者",
+    "後者",
+    "本条",
+    "本條",
+    "本款",
+    "本项",
+    "本項",
+    "如上所述",
+    "如前所述",
+    "上文",
+    "下文",
+    "如下所示",
+    "如下图",
+    "如下圖",
+    "下图",
+    "下圖",
+    "上图",
+    "上圖",
+    "同上",
+    "见下",
+    "見下",
+    "后文",
+    "後文",
 ];
 /// Announce a list, which must then follow.
 const ANNOUNCE: &[&str] = &["下列", "如下", "以下"];
 /// Need an antecedent before them.
 const DEICTIC: &[&str] = &[
-    "该", "該", "其", "它", "牠", "祂", "他", "她", "这", "這", "那个", "那個", "那些", "那种", "那種", "那时", "那時", "那样", "那樣", "那么",
-    "此时", "此時", "此类", "此類", "此种", "此種", "此处", "此處", "此情", "此项", "此項", "对此", "為此", "为此", "据此", "由此", "在此",
+    "该", "該", "其", "它", "牠", "祂", "他", "她", "这", "這", "那个", "那個", "那些", "那种", "那種", "那时", "那時",
+    "那样", "那樣", "那么", "此时", "此時", "此类", "此類", "此种", "此種", "此处", "此處", "此情", "此项", "此項",
+    "对此", "為此", "为此", "据此", "由此", "在此",
 ];
 /// Open a statement without naming anything.
 const OPENERS: &[&str] = &[
-    "对于", "對於", "如果", "因为", "因為", "只有", "同时", "同時", "此外", "另外", "但是", "并且", "並且", "而且", "当", "當", "若", "如", "在",
-    "对", "對", "将", "將", "把", "由", "从", "從", "因", "仅", "僅", "除", "为", "為", "使", "请", "請", "则", "則", "且", "并", "並", "但",
-    "而", "与", "與", "和", "按", "按照", "根据", "根據", "依照", "通过", "通過", "于", "於", "以", "经", "經", "也", "又", "再",
+    "对于", "對於", "如果", "因为", "因為", "只有", "同时", "同時", "此外", "另外", "但是", "并且", "並且", "而且",
+    "当", "當", "若", "如", "在", "对", "對", "将", "將", "把", "由", "从", "從", "因", "仅", "僅", "除", "为", "為",
+    "使", "请", "請", "则", "則", "且", "并", "並", "但", "而", "与", "與", "和", "按", "按照", "根据", "根據", "依照",
+    "通过", "通過", "于", "於", "以", "经", "經", "也", "又", "再",
 ];
 
 fn chinese(statement: &str) -> Option<String> {
@@ -74,14 +105,18 @@ fn is_announced(text: &Folded, at: usize, word: &str) -> bool {
             return true;
         }
         // 膝盖以下, 阈值以下: a place or a limit, not an announcement.
-        let announces = ["几", "操作", "步骤", "情况", "情形", "内容", "规定", "条件", "方式", "方法", "参数", "功能", "子", "原因", "措施", "事项"];
+        let announces = [
+            "几", "操作", "步骤", "情况", "情形", "内容", "规定", "条件", "方式", "方法", "参数", "功能", "子", "原因",
+            "措施", "事项",
+        ];
         if !announces.iter().any(|n| text.has(at + 2, n)) {
             return true;
         }
     }
-    text.chars[at..].iter().position(|&c| c == ':').is_some_and(|colon| {
-        text.chars[at + colon..].iter().filter(|&&c| is_content(c)).count() >= 4
-    })
+    text.chars[at..]
+        .iter()
+        .position(|&c| c == ':')
+        .is_some_and(|colon| text.chars[at + colon..].iter().filter(|&&c| is_content(c)).count() >= 4)
 }
 
 /// Words that hold the characters without referring: 应该, 其他, 其中 in mid-sentence, 这里 aside.
@@ -89,9 +124,12 @@ fn is_plain_word(text: &Folded, at: usize, word: &str) -> bool {
     let before = at.checked_sub(1).map(|k| text.chars[k]);
     let after = text.chars.get(at + word.chars().count()).copied();
     match word {
-        "该" | "該" => matches!(before, Some('应' | '應' | '活')) || matches!(after, Some('当' | '怎')) || text.has(at + 1, "如何"),
+        "该" | "該" => {
+            matches!(before, Some('应' | '應' | '活')) || matches!(after, Some('当' | '怎')) || text.has(at + 1, "如何")
+        }
         "其" => {
-            matches!(after, Some('他' | '它' | '余' | '实' | '次')) || (after == Some('中') && content_before(text, at) >= 2)
+            matches!(after, Some('他' | '它' | '余' | '实' | '次'))
+                || (after == Some('中') && content_before(text, at) >= 2)
         }
         "他" | "她" | "它" => matches!(before, Some('其' | '吉' | '维' | '排' | '利')),
         "那么" => true,
@@ -140,25 +178,31 @@ fn is_bare_circumstance(before: &[char]) -> bool {
 }
 
 /// Pronouns and determiners that need an antecedent.
-const PRONOUNS: &[&str] =
-    &["it", "its", "itself", "they", "them", "their", "theirs", "he", "him", "his", "she", "her", "this", "these", "those", "such"];
+const PRONOUNS: &[&str] = &[
+    "it", "its", "itself", "they", "them", "their", "theirs", "he", "him", "his", "she", "her", "this", "these",
+    "those", "such",
+];
 /// How many words into the statement a pronoun still has nothing in front of it that it could mean.
 const EARLY: usize = 4;
 
 fn english(statement: &str) -> Option<String> {
     let lower = statement.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
     let at = |i: usize| words.get(i).copied().unwrap_or("");
     for i in 0..words.len() {
         let pair = (at(i), at(i + 1));
         let outside = match pair {
             ("the", "former" | "latter" | "above" | "said" | "aforementioned" | "foregoing") => true,
             ("the", "previous" | "preceding") => {
-                matches!(at(i + 2), "paragraph" | "rule" | "section" | "sentence" | "step" | "chapter" | "clause" | "example")
+                matches!(
+                    at(i + 2),
+                    "paragraph" | "rule" | "section" | "sentence" | "step" | "chapter" | "clause" | "example"
+                )
             }
             ("the", "following") => !announces_list(&lower),
-            ("as" | "see" | "shown" | "described" | "mentioned" | "listed" | "stated" | "noted", "above" | "below") => true,
+            ("as" | "see" | "shown" | "described" | "mentioned" | "listed" | "stated" | "noted", "above" | "below") => {
+                true
+            }
             ("as", "follows") => !announces_list(&lower),
             ("aforementioned" | "aforesaid" | "abovementioned" | "thereof" | "therein" | "hereof", _) => true,
             _ => false,
