@@ -103,6 +103,7 @@ fn status_and_verify_tell_what_is_there() {
     let status = Run::of(home.mingti().args(["status", "--json"])).ends(0).object();
     assert_eq!(status["documents"], 2);
     assert_eq!(status["uncovered"].as_array().map(Vec::len), Some(0), "{status}");
+    assert!(status["generation"] == 1 && status["units"][0]["unit"] == "sentence", "{status}");
     Run::of(home.mingti().arg("status")).ends(0);
     Run::of(home.mingti().arg("verify")).ends(0);
     let text = Run::of(home.mingti().args(["status", "--text", "手册/液压 机.md"])).ends(0).stdout;
