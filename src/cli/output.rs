@@ -60,6 +60,11 @@ impl Out {
         self.text(&text)
     }
 
+    /// Writes a question above its answer, and a remark on it.
+    pub(crate) fn question(&mut self, question: &str, remark: &str) -> Outcome<()> {
+        self.text(&format!("{RANK}? {question}{RANK:#}  {QUIET}({remark}){QUIET:#}\n"))
+    }
+
     fn flush(&mut self) -> Outcome<()> {
         let written = self.stream.write_all(&self.pending).and_then(|()| self.stream.flush());
         self.pending.clear();
