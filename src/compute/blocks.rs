@@ -159,6 +159,16 @@ fn plain_weights(dtype: GgmlDType, row: &[u8], index: usize, out: &mut [f32; GRO
     }
 }
 
+/// All values of a tensor in a format without blocks; `None` for a format with blocks.
+pub fn plain_values(dtype: GgmlDType, bytes: &[u8]) -> Option<Vec<f32>> {
+    match dtype {
+        GgmlDType::F32 => Some(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()),
+        GgmlDType::F16 => Some(bytes.chunks_exact(2).map(|b| half_at(b, 0)).collect()),
+        GgmlDType::BF16 => Some(bytes.chunks_exact(2).map(|b| bf16::from_le_bytes([b[0], b[1]]).to_f32()).collect()),
+        _ => None,
+    }
+}
+
 /// Rounds 32 weights to 8 bits around zero, as Q8_0 does.
 fn requantize(weights: &[f32; GROUP], g: &mut Group) {
     let largest = weights.iter().fold(0f32, |m, w| m.max(w.abs()));

@@ -5,6 +5,7 @@
 //! quantized to 8 bits on the way ([`Activations`]). Kernels exist for AVX-512 VNNI, AVX2 and any CPU; see [`Isa`].
 
 pub mod blocks;
+pub mod elementwise;
 mod isa;
 mod kernel_avx2;
 mod kernel_avx512;
