@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::Isa;
+use super::blocks::GROUP;
 
 /// Lanes in which sums are kept apart, so that their order, and with it the result, is the same on every vector width.
 const LANES: usize = 16;
@@ -204,6 +205,35 @@ fn attend_body<const FMA: bool>(state: &mut Attention, query: &[f32], segment: S
     }
 }
 
+#[inline(always)]
+fn quantize_body<const FMA: bool>(x: &[f32], q: &mut [i8], scales: &mut [f32], sums: &mut [[f32; 2]]) {
+    const SHIFT: f32 = 12_582_912.0; // rounds to an integer as in `exp_body`
+    for (g, (x, q)) in x.chunks_exact(GROUP).zip(q.chunks_exact_mut(GROUP)).enumerate() {
+        let mut largest = [0f32; LANES];
+        for i in 0..GROUP {
+            let v = x[i].abs();
+            largest[i % LANES] = if v > largest[i % LANES] { v } else { largest[i % LANES] };
+        }
+        let largest = largest.iter().fold(0f32, |m, &v| if v > m { v } else { m });
+        let scale = largest / 127.0;
+        let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+        let mut rounded = [0f32; GROUP];
+        for i in 0..GROUP {
+            rounded[i] = mul_add::<FMA>(x[i], inverse, SHIFT);
+            q[i] = rounded[i].to_bits() as i8;
+            rounded[i] -= SHIFT;
+        }
+        let sum = |part: &[f32]| part.iter().sum::<f32>() * scale;
+        scales[g] = scale;
+        sums[g] = [sum(&rounded[..GROUP / 2]), sum(&rounded[GROUP / 2..])];
+    }
+}
+
+versions! {
+    /// Rounds each 32 values to signed bytes with a common factor: `x ~ scale * q`. `sums` takes `scale * Σ q` over the
+    /// first and the second 16 of each group.
+    quantize, quantize_body, (x: &[f32], q: &mut [i8], scales: &mut [f32], sums: &mut [[f32; 2]])
+}
 versions! {
     /// Root-mean-square normalisation: `out = x / sqrt(mean(x²) + epsilon) * weight`.
     rms_norm, rms_norm_body, (x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32])

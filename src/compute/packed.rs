@@ -5,6 +5,7 @@ use half::f16;
 use rayon::prelude::*;
 
 use super::blocks::{self, GROUP};
+use super::elementwise;
 use crate::error::{Error, Kind, Result};
 
 /// Weight rows in a tile: the 32-bit lanes of a 512-bit register.
@@ -38,19 +39,7 @@ impl Activations {
             scale: vec![0.0; groups],
             sums: vec![[0.0; 2]; groups],
         };
-        for (g, x) in x.chunks_exact(GROUP).enumerate() {
-            let largest = x.iter().fold(0f32, |m, v| m.max(v.abs()));
-            let scale = largest / 127.0;
-            let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-            let q = &mut out.q[g * GROUP..][..GROUP];
-            let mut sums = [0i32; 2];
-            for (i, (q, v)) in q.iter_mut().zip(x).enumerate() {
-                *q = (v * inverse).round_ties_even() as i8;
-                sums[i / 16] += i32::from(*q);
-            }
-            out.scale[g] = scale;
-            out.sums[g] = sums.map(|s| s as f32 * scale);
-        }
+        elementwise::quantize(x, &mut out.q, &mut out.scale, &mut out.sums);
         out
     }
 
