@@ -33,7 +33,8 @@ const UNUSED: u32 = 5;
 const WORD_START: char = '\u{2581}';
 
 /// Splits of Qwen2; `{digits}` stands for how many digits stay together.
-const QWEN2_SPLIT: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const QWEN2_SPLIT: &str =
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 /// Splits of Llama 3.
 const LLAMA3_SPLIT: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
@@ -174,8 +175,8 @@ fn word_piece(gguf: &GgufFile) -> Result<Tokenizer> {
             .ok_or_else(|| Error::new(Kind::Model, format!("the vocabulary holds no `{token}`")))
     };
     let unknown = id_of("tokenizer.ggml.unknown_token_id", "[UNK]")?;
-    let first = id_of("tokenizer.ggml.cls_token_id", "[CLS]")
-        .or_else(|_| id_of("tokenizer.ggml.bos_token_id", "[CLS]"))?;
+    let first =
+        id_of("tokenizer.ggml.cls_token_id", "[CLS]").or_else(|_| id_of("tokenizer.ggml.bos_token_id", "[CLS]"))?;
     let last = id_of("tokenizer.ggml.seperator_token_id", "[SEP]")?;
     let cased = pieces
         .iter()
@@ -189,13 +190,14 @@ fn word_piece(gguf: &GgufFile) -> Result<Tokenizer> {
         .build()
         .map_err(failed("WordPiece"))?;
     let mut tokenizer = Tokenizer::new(model);
-    tokenizer
-        .with_normalizer(Some(BertNormalizer::new(true, true, None, !cased)))
-        .map_err(failed("normalizer"))?;
+    tokenizer.with_normalizer(Some(BertNormalizer::new(true, true, None, !cased))).map_err(failed("normalizer"))?;
     tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
     tokenizer.with_decoder(Some(WordPieceDecoder::new("##".into(), true)));
-    let marked: Vec<u32> =
-        pieces.iter().zip(&types).map(|(p, kind)| if is_marker(p) && *kind != UNUSED { CONTROL } else { *kind }).collect();
+    let marked: Vec<u32> = pieces
+        .iter()
+        .zip(&types)
+        .map(|(p, kind)| if is_marker(p) && *kind != UNUSED { CONTROL } else { *kind })
+        .collect();
     let marked: Vec<u32> = marked
         .iter()
         .zip(&pieces)
