@@ -1,8 +1,23 @@
 //! Statements, their evidence and the gates that decide which may be searched. Knows no model.
 
+mod assemble;
+mod clause;
+mod confidence;
+mod entities;
+mod evidence;
+mod gates;
+mod ledger;
+mod lexis;
+mod quantity;
 mod raw;
+mod source;
+mod tidy;
 mod unit;
 
+pub use assemble::{Assembly, assemble};
+pub use confidence::REVIEW_BELOW;
+pub use entities::entities;
+pub use ledger::{Outcome, SentenceOutcome};
 pub use raw::{Passage, RawProposition, Sentence, SentenceYield};
 pub use unit::{Reason, Status, Unit, UnitKind};
 

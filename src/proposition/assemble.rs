@@ -1,0 +1,304 @@
+//! From what the model wrote to units: the gates decide, and no sentence is lost.
+//!
+//! Every sentence ends as one of: statements that carry it, its own text as a `sentence` unit, or an entry in the ledger that
+//! says why it needs none (a heading that is part of every unit's heading path, a line without words).
+
+use std::collections::{HashMap, HashSet};
+
+use crate::document::Span;
+use crate::proposition::confidence::{REVIEW_BELOW, Signals, confidence};
+use crate::proposition::entities::entities;
+use crate::proposition::evidence::{antecedents, coverage, span};
+use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, modals, support};
+use crate::proposition::ledger::{Outcome, SentenceOutcome};
+use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_set, terms, tokens};
+use crate::proposition::quantity::quantities;
+use crate::proposition::source::{SentenceView, Source};
+use crate::proposition::tidy::{squeeze, tidy};
+use crate::proposition::{
+    Passage, RawProposition, Reason, Sentence, SentenceKind, SentenceYield, Status, Unit, UnitKind,
+};
+
+/// Share of a sentence's words that its statements must carry together; below it the sentence itself is kept too.
+const MIN_COVERAGE: f32 = 0.6;
+
+/// The units of a passage and the account of its sentences.
+#[derive(Debug, Clone, Default)]
+pub struct Assembly {
+    /// By sentence, then as written; a verbatim unit follows the statements of its sentence. Rejected ones are kept.
+    pub units: Vec<Unit>,
+    /// Sentences that no searchable unit covers and that the ledger does not excuse: empty unless something is wrong.
+    pub uncovered: Vec<Span>,
+    /// What became of each sentence, in order.
+    pub ledger: Vec<SentenceOutcome>,
+}
+
+/// Judges what the model wrote for a passage and fills every gap with the sentence itself. `yields[i]` belongs to
+/// `passage.sentences[i]`; `None`, or a missing entry, is a sentence that was not sent to the model. Never fails, whatever the
+/// yields hold. Ranges count code points of `passage.text`.
+pub fn assemble(passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Assembly {
+    let chars: Vec<char> = passage.text.chars().collect();
+    let mut work = Work { passage, chars, units: Vec::new(), seen: HashMap::new(), verbatim: HashMap::new() };
+    // Comparing costs more than copying: a passage that the model has not seen needs none of it.
+    let source = yields.iter().any(Option::is_some).then(|| Source::new(passage));
+    let mut ledger = Vec::with_capacity(passage.sentences.len());
+    for (i, sentence) in passage.sentences.iter().enumerate() {
+        let outcome = match (yields.get(i).and_then(Option::as_ref), &source) {
+            (Some(written), Some(source)) => work.judge(i, sentence, written, source),
+            _ => work.keep(sentence),
+        };
+        ledger.push(SentenceOutcome { sentence: *sentence, outcome });
+    }
+    work.keep_lone_headings(&mut ledger);
+    let uncovered = uncovered(&work.units, &ledger);
+    Assembly { units: work.units, uncovered, ledger }
+}
+
+struct Work<'a> {
+    passage: &'a Passage<'a>,
+    chars: Vec<char>,
+    units: Vec<Unit>,
+    /// Identity of a searchable statement -> its unit.
+    seen: HashMap<String, usize>,
+    /// Identity of a verbatim sentence -> its unit.
+    verbatim: HashMap<String, usize>,
+}
+
+impl Work<'_> {
+    fn slice(&self, span: Span) -> String {
+        let end = span.end.min(self.chars.len());
+        self.chars[span.start.min(end)..end].iter().collect()
+    }
+
+    /// A sentence that the model has not seen.
+    fn keep(&mut self, sentence: &Sentence) -> Outcome {
+        let text = self.slice(sentence.span);
+        if !text.chars().any(is_content) {
+            return Outcome::Skipped { reason: "no words".to_owned() };
+        }
+        if sentence.kind == SentenceKind::Heading && self.is_in_path(&text) {
+            return Outcome::Heading;
+        }
+        self.add_verbatim(sentence);
+        match sentence.kind {
+            SentenceKind::TableRow => Outcome::TableRow,
+            _ => Outcome::Fallback { reason: "not sent to the model".to_owned() },
+        }
+    }
+
+    /// A heading that title or heading path repeat is searched with every unit of its section.
+    fn is_in_path(&self, text: &str) -> bool {
+        let key = identity(text);
+        let same = |other: &str| {
+            let other = identity(other);
+            !other.is_empty() && (other == key || other.ends_with(&key) || key.ends_with(&other))
+        };
+        same(self.passage.title) || self.passage.heading_path.iter().any(|h| same(h))
+    }
+
+    /// Judges the statements of one sentence.
+    fn judge(&mut self, index: usize, sentence: &Sentence, written: &SentenceYield, source: &Source) -> Outcome {
+        let text = self.slice(sentence.span);
+        if !text.chars().any(is_content) {
+            return Outcome::Skipped { reason: "no words".to_owned() };
+        }
+        let own = &source.sentences[index];
+        let mut said: HashMap<String, usize> = HashMap::new();
+        let mut carried: HashSet<String> = HashSet::new();
+        let mut good: Vec<String> = Vec::new();
+        for raw in &written.propositions {
+            let statement = tidy(&raw.statement, self.passage.title);
+            if let Some(finding) = hopeless(&statement) {
+                self.units.push(rejected(&statement, sentence.span, &[finding]));
+                continue;
+            }
+            let candidate = Candidate::new(&statement, index, source, &said);
+            let mut unit = judge_one(&candidate, raw, own, source);
+            if unit.is_searchable() {
+                let key = identity(&statement);
+                carried.extend(candidate.set.iter().cloned());
+                if let Some(&earlier) = self.seen.get(&key) {
+                    // Said before: the earlier unit gains this evidence, so that the sentence counts as covered.
+                    let evidence = unit.evidence.clone();
+                    unit.status = Status::Rejected;
+                    unit.reasons.push(Reason { gate: "duplicate".to_owned(), detail: statement.clone() });
+                    add_evidence(&mut self.units[earlier], &evidence);
+                    good.push(statement.clone());
+                } else {
+                    self.seen.insert(key, self.units.len());
+                    for key in &candidate.set {
+                        *said.entry(key.clone()).or_insert(0) += 1;
+                    }
+                    good.push(statement.clone());
+                }
+            }
+            self.units.push(unit);
+        }
+        let missing = if written.propositions.is_empty() {
+            Some("the model wrote nothing".to_owned())
+        } else if good.is_empty() {
+            Some("no statement passed the gates".to_owned())
+        } else if written.truncated {
+            Some("a limit ended the output".to_owned())
+        } else {
+            left_out(own, &good, &carried, source)
+        };
+        match missing {
+            None => Outcome::Propositions { count: good.len() },
+            Some(reason) => {
+                self.add_verbatim(sentence);
+                Outcome::Fallback { reason }
+            }
+        }
+    }
+
+    /// Adds the sentence itself; one that stands in the passage twice is one unit with two places.
+    fn add_verbatim(&mut self, sentence: &Sentence) {
+        let text = self.slice(sentence.span);
+        let marks = if sentence.kind == SentenceKind::Verbatim { 0 } else { marker_len(&text) };
+        let evidence = Span::new(sentence.span.start + marks, sentence.span.end.min(self.chars.len()));
+        let kept: String = text.chars().skip(marks).collect();
+        let statement = if sentence.kind == SentenceKind::Verbatim { kept } else { squeeze(&kept) };
+        if let Some(&earlier) = self.verbatim.get(&statement) {
+            add_evidence(&mut self.units[earlier], &[evidence]);
+            return;
+        }
+        self.verbatim.insert(statement.clone(), self.units.len());
+        let mut unit = Unit::verbatim(UnitKind::Sentence, statement, evidence);
+        unit.entities = entities(&unit.statement);
+        self.units.push(unit);
+    }
+
+    /// A passage of headings only is still found: then its headings are units.
+    fn keep_lone_headings(&mut self, ledger: &mut [SentenceOutcome]) {
+        if self.units.iter().any(Unit::is_searchable) {
+            return;
+        }
+        for entry in ledger {
+            if entry.outcome == Outcome::Heading {
+                self.add_verbatim(&entry.sentence);
+                entry.outcome = Outcome::Fallback { reason: "headings only".to_owned() };
+            }
+        }
+    }
+}
+
+fn judge_one(candidate: &Candidate<'_>, raw: &RawProposition, own: &SentenceView, source: &Source) -> Unit {
+    let findings = examine(candidate, source);
+    let evidence = vec![span(own, &candidate.alignment.range)];
+    if findings.iter().any(|f| f.verdict == Verdict::Reject) {
+        return Unit { evidence, ..rejected(candidate.statement, own.span, &findings) };
+    }
+    let confidence = confidence(Signals {
+        probability: raw.probability,
+        support: support(candidate, source).0,
+        carried: candidate.alignment.carried,
+        doubts: findings.len(),
+    });
+    let mut reasons = reasons(&findings);
+    if confidence < REVIEW_BELOW && reasons.is_empty() {
+        reasons.push(Reason { gate: "low-confidence".to_owned(), detail: format!("{confidence:.2}") });
+    }
+    let status = if confidence < REVIEW_BELOW || !findings.is_empty() { Status::Review } else { Status::Accepted };
+    Unit {
+        statement: candidate.statement.to_owned(),
+        kind: UnitKind::Proposition,
+        status,
+        confidence,
+        evidence,
+        antecedents: antecedents(&candidate.folded, own, source),
+        entities: entities(candidate.statement),
+        reasons,
+    }
+}
+
+fn reasons(findings: &[Finding]) -> Vec<Reason> {
+    findings.iter().map(|f| Reason { gate: f.gate.to_owned(), detail: f.detail.clone() }).collect()
+}
+
+fn rejected(statement: &str, place: Span, findings: &[Finding]) -> Unit {
+    Unit {
+        statement: statement.to_owned(),
+        kind: UnitKind::Proposition,
+        status: Status::Rejected,
+        confidence: 0.0,
+        evidence: vec![place],
+        antecedents: Vec::new(),
+        entities: Vec::new(),
+        reasons: reasons(findings),
+    }
+}
+
+fn add_evidence(unit: &mut Unit, more: &[Span]) {
+    for span in more {
+        if !unit.evidence.contains(span) {
+            unit.evidence.push(*span);
+        }
+    }
+    unit.evidence.sort();
+}
+
+/// What of the sentence no statement carries: too many of its words, a number, a code, or a negation or modal.
+fn left_out(own: &SentenceView, good: &[String], carried: &HashSet<String>, source: &Source) -> Option<String> {
+    let label = crate::proposition::clause::label_len(&own.folded);
+    let share = coverage(own.terms.iter().filter(|t| t.start >= label), carried, source);
+    if share < MIN_COVERAGE {
+        return Some(format!("the statements carry {:.0} % of its words", share * 100.0));
+    }
+    let all = Folded::new(&good.join("\n"));
+    let numbers: HashSet<String> = quantities(&all).into_iter().map(|q| q.number).collect();
+    if let Some(q) = own.quantities.iter().find(|q| q.start >= label && !numbers.contains(&q.number)) {
+        return Some(format!("no statement carries {}", own.folded.text(q.start, q.end)));
+    }
+    for token in tokens(&own.folded).iter().filter(|t| t.start >= label && t.kind == TokenKind::Code) {
+        if !all.contains(&own.folded.chars[token.start..token.end]) {
+            return Some(format!("no statement carries {}", own.folded.text(token.start, token.end)));
+        }
+    }
+    for modal in modals(&own.folded, own.chinese) {
+        let word: Vec<char> = modal.word.chars().collect();
+        if !all.contains(&word) {
+            return Some(format!("no statement carries {}", modal.word));
+        }
+    }
+    let present = term_set(&terms(&all));
+    for clause in own.clauses.iter().filter(|c| c.start >= label) {
+        let inside = own.terms_in(clause).count();
+        if inside >= 4 && coverage(own.terms_in(clause), &present, source) < MIN_COVERAGE / 2.0 {
+            return Some(format!("no statement carries {}", own.folded.text(clause.start, clause.end).trim()));
+        }
+    }
+    None
+}
+
+/// Length of the Markdown marks in front of a line: bullets, quotes, heading marks; numbering is text and stays.
+fn marker_len(text: &str) -> usize {
+    let chars: Vec<char> = text.chars().collect();
+    let mut i = 0;
+    loop {
+        match (chars.get(i), chars.get(i + 1)) {
+            (Some(c), _) if c.is_whitespace() => i += 1,
+            (Some('-' | '*' | '+' | '>' | '•'), Some(next)) if next.is_whitespace() => i += 2,
+            (Some('#'), Some(next)) if *next == '#' || next.is_whitespace() => i += 1,
+            _ => break,
+        }
+    }
+    if i >= chars.len() { 0 } else { i }
+}
+
+/// Sentences without a searchable unit that the ledger does not excuse.
+fn uncovered(units: &[Unit], ledger: &[SentenceOutcome]) -> Vec<Span> {
+    let mut covered: Vec<Span> = units.iter().filter(|u| u.is_searchable()).flat_map(|u| u.evidence.clone()).collect();
+    covered.sort();
+    ledger
+        .iter()
+        .filter(|entry| !matches!(entry.outcome, Outcome::Heading | Outcome::Skipped { .. }))
+        .map(|entry| entry.sentence.span)
+        .filter(|sentence| {
+            let from = covered.partition_point(|s| s.start < sentence.start);
+            let hit =
+                covered[from..].iter().take_while(|s| s.start < sentence.end).any(|s| sentence.intersect(*s).is_some());
+            !hit && !covered[..from].iter().any(|s| sentence.intersect(*s).is_some())
+        })
+        .collect()
+}

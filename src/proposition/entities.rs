@@ -1,0 +1,96 @@
+//! Names, codes and quantities of a statement, for display and filtering.
+
+use crate::proposition::lexis::{Folded, TokenKind, tokens};
+use crate::proposition::quantity::quantities;
+
+/// Longest quoted stretch that counts as a name, in characters.
+const MAX_QUOTED: usize = 30;
+
+/// Codes and model names, Latin names, numbers with their units, and quoted names, in order of appearance, each once,
+/// as written. In an English statement a word counts as a name when it has a capital that does not open the statement.
+pub fn entities(statement: &str) -> Vec<String> {
+    let folded = Folded::new(statement);
+    let original: Vec<char> = statement.chars().collect();
+    let chinese = crate::proposition::lexis::is_chinese(statement);
+    let slice = |start: usize, end: usize| -> String {
+        let span = folded.span(start, end);
+        original[span.start..span.end].iter().collect()
+    };
+    let mut found: Vec<(usize, usize, String)> = Vec::new();
+    for (i, token) in tokens(&folded).into_iter().enumerate() {
+        let text = slice(token.start, token.end);
+        let capital = text.chars().any(char::is_uppercase);
+        let name = match token.kind {
+            TokenKind::Code => true,
+            TokenKind::Word => (chinese && token.end - token.start > 1) || (capital && i > 0),
+            _ => false,
+        };
+        if name {
+            match found.last_mut() {
+                // `Automation Runtime` is one name.
+                Some(last)
+                    if token.kind == TokenKind::Word
+                        && capital
+                        && last.1 + 1 == token.start
+                        && folded.chars[last.1] == ' ' =>
+                {
+                    last.1 = token.end;
+                    last.2 = slice(last.0, token.end);
+                }
+                _ => found.push((token.start, token.end, text)),
+            }
+        }
+    }
+    for q in quantities(&folded) {
+        found.push((q.start, q.end, slice(q.start, q.end)));
+    }
+    let mut at = 0;
+    while at < original.len() {
+        let close = match original[at] {
+            '“' => '”',
+            '「' => '」',
+            '『' => '』',
+            '《' => '》',
+            '"' => '"',
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        match original[at + 1..].iter().take(MAX_QUOTED + 1).position(|&c| c == close) {
+            Some(len) if len > 0 => {
+                let name: String = original[at + 1..at + 1 + len].iter().collect();
+                let start = folded.position(at + 1);
+                found.push((start, folded.position(at + 1 + len), name.trim().to_owned()));
+                at += len + 2;
+            }
+            _ => at += 1,
+        }
+    }
+    found.sort();
+    let mut out: Vec<String> = Vec::new();
+    for (_, _, name) in found {
+        if !name.is_empty() && !out.contains(&name) {
+            out.push(name);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_quantities_names_and_quotes_are_found() {
+        assert_eq!(
+            entities("BX-9000 报 ERR-9801 时，油温应低于 65 ℃，点击“复位”。"),
+            ["BX-9000", "ERR-9801", "65 ℃", "复位"]
+        );
+        assert_eq!(
+            entities("The pump of the HX-40 runs Automation Runtime at 24V."),
+            ["HX-40", "Automation Runtime", "24V"]
+        );
+        assert!(entities("").is_empty());
+    }
+}

@@ -1,0 +1,299 @@
+//! Back references: a statement must say what it is about.
+//!
+//! Some words point outside the statement wherever they stand (上述, 前款, the former). Others are resolved when what they
+//! mean stands earlier in the same statement (`如果微控制器超时，它会停机`).
+
+use super::{Candidate, Finding};
+use crate::proposition::lexis::{Folded, is_content, is_ideograph, is_wordlike};
+use crate::proposition::quantity::quantities;
+
+pub(super) fn check(candidate: &Candidate<'_>) -> Option<Finding> {
+    let plain = unquoted(candidate.statement);
+    let found = if plain.chars().any(is_ideograph) { chinese(&plain) } else { english(&plain) };
+    found.map(|word| Finding::reject("back-reference", word))
+}
+
+/// The statement without what stands in quotation marks or title marks: quoted words refer to nothing.
+fn unquoted(statement: &str) -> String {
+    let mut out = String::new();
+    let mut rest = statement;
+    while let Some(open) = rest.find(['“', '"', '「', '《']) {
+        let mark = rest[open..].chars().next().map_or(1, char::len_utf8);
+        let Some(close) = rest[open + mark..].find(['”', '"', '」', '》']) else { break };
+        let end = open + mark + close;
+        out.push_str(&rest[..open]);
+        rest = &rest[end + rest[end..].chars().next().map_or(1, char::len_utf8)..];
+    }
+    out.push_str(rest);
+    out.trim().to_owned()
+}
+
+/// Point outside the statement wherever they stand.
+const OUTSIDE: &[&str] = &[
+    "上述",
+    "前述",
+    "前款",
+    "前条",
+    "前條",
+    "前项",
+    "前項",
+    "前者",
+    "后者",
+    "後者",
+    "本条",
+    "本條",
+    "本款",
+    "本项",
+    "本項",
+    "如上所述",
+    "如前所述",
+    "上文",
+    "下文",
+    "如下所示",
+    "如下图",
+    "如下圖",
+    "下图",
+    "下圖",
+    "上图",
+    "上圖",
+    "同上",
+    "见下",
+    "見下",
+    "后文",
+    "後文",
+];
+/// Announce a list, which must then follow.
+const ANNOUNCE: &[&str] = &["下列", "如下", "以下"];
+/// Need an antecedent before them.
+const DEICTIC: &[&str] = &[
+    "该", "該", "其", "它", "牠", "祂", "他", "她", "这", "這", "那个", "那個", "那些", "那种", "那種", "那时", "那時",
+    "那样", "那樣", "那么", "此时", "此時", "此类", "此類", "此种", "此種", "此处", "此處", "此情", "此项", "此項",
+    "对此", "為此", "为此", "据此", "由此", "在此",
+];
+/// Open a statement without naming anything.
+const OPENERS: &[&str] = &[
+    "对于", "對於", "如果", "因为", "因為", "只有", "同时", "同時", "此外", "另外", "但是", "并且", "並且", "而且",
+    "当", "當", "若", "如", "在", "对", "對", "将", "將", "把", "由", "从", "從", "因", "仅", "僅", "除", "为", "為",
+    "使", "请", "請", "则", "則", "且", "并", "並", "但", "而", "与", "與", "和", "按", "按照", "根据", "根據", "依照",
+    "通过", "通過", "于", "於", "以", "经", "經", "也", "又", "再",
+];
+
+fn chinese(statement: &str) -> Option<String> {
+    let text = Folded::new(statement);
+    for at in 0..text.len() {
+        if let Some(word) = OUTSIDE.iter().find(|w| text.has(at, w)) {
+            return Some((*word).to_owned());
+        }
+        if let Some(word) = ANNOUNCE.iter().find(|w| text.has(at, w)) {
+            if !is_announced(&text, at, word) {
+                return Some((*word).to_owned());
+            }
+        }
+        let Some(word) = DEICTIC.iter().find(|w| text.has(at, w)) else { continue };
+        if !is_plain_word(&text, at, word) && !is_resolved(&text, at, word) {
+            let end = (at + 4).min(text.len());
+            return Some(text.text(at, end));
+        }
+    }
+    None
+}
+
+/// The list that 下列 or 如下 announces follows after a colon; 以下 after a number is a comparison.
+fn is_announced(text: &Folded, at: usize, word: &str) -> bool {
+    if word == "以下" {
+        if quantities(text).iter().any(|q| q.end == at || (q.end < at && text.text(q.end, at).trim().is_empty())) {
+            return true;
+        }
+        // 膝盖以下, 阈值以下: a place or a limit, not an announcement.
+        let announces = [
+            "几", "操作", "步骤", "情况", "情形", "内容", "规定", "条件", "方式", "方法", "参数", "功能", "子", "原因",
+            "措施", "事项",
+        ];
+        if !announces.iter().any(|n| text.has(at + 2, n)) {
+            return true;
+        }
+    }
+    text.chars[at..]
+        .iter()
+        .position(|&c| c == ':')
+        .is_some_and(|colon| text.chars[at + colon..].iter().filter(|&&c| is_content(c)).count() >= 4)
+}
+
+/// Words that hold the characters without referring: 应该, 其他, 其中 in mid-sentence, 这里 aside.
+fn is_plain_word(text: &Folded, at: usize, word: &str) -> bool {
+    let before = at.checked_sub(1).map(|k| text.chars[k]);
+    let after = text.chars.get(at + word.chars().count()).copied();
+    match word {
+        "该" | "該" => {
+            matches!(before, Some('应' | '應' | '活')) || matches!(after, Some('当' | '怎')) || text.has(at + 1, "如何")
+        }
+        "其" => {
+            matches!(after, Some('他' | '它' | '余' | '实' | '次'))
+                || (after == Some('中') && content_before(text, at) >= 2)
+        }
+        "他" | "她" | "它" => matches!(before, Some('其' | '吉' | '维' | '排' | '利')),
+        "那么" => true,
+        _ => false,
+    }
+}
+
+fn is_resolved(text: &Folded, at: usize, word: &str) -> bool {
+    if content_before(text, at) < 2 || is_bare_circumstance(&text.chars[..at]) {
+        return false;
+    }
+    if matches!(word, "该" | "該") {
+        let from = at + 1 + text.chars[at + 1..].iter().take_while(|c| c.is_whitespace()).count();
+        let noun = match text.chars.get(from) {
+            Some(&c) if is_ideograph(c) => &text.chars[from..(from + 2).min(text.len())],
+            Some(&c) if is_wordlike(c) => {
+                let len = text.chars[from..].iter().take_while(|&&c| is_wordlike(c) || c == '-').count();
+                &text.chars[from..from + len]
+            }
+            _ => return false,
+        };
+        return text.chars[..at].windows(noun.len().max(1)).any(|w| w == noun);
+    }
+    true
+}
+
+/// Content characters in front of `at`, openers taken off.
+fn content_before(text: &Folded, at: usize) -> usize {
+    let mut start = 0;
+    loop {
+        while start < at && !is_content(text.chars[start]) {
+            start += 1;
+        }
+        match OPENERS.iter().filter(|w| text.has(start, w)).map(|w| w.chars().count()).max() {
+            Some(len) if start + len <= at => start += len,
+            _ => break,
+        }
+    }
+    text.chars[start..at].iter().filter(|&&c| is_ideograph(c) || c.is_ascii_alphanumeric()).count()
+}
+
+/// `启动后，` or `断电时，`: a circumstance names nothing that a pronoun could mean.
+fn is_bare_circumstance(before: &[char]) -> bool {
+    let content: Vec<char> = before.iter().copied().filter(|&c| is_content(c)).collect();
+    content.len() <= 4 && matches!(content.last(), Some('后' | '後' | '时' | '時' | '前'))
+}
+
+/// Pronouns and determiners that need an antecedent.
+const PRONOUNS: &[&str] = &[
+    "it", "its", "itself", "they", "them", "their", "theirs", "he", "him", "his", "she", "her", "this", "these",
+    "those", "such",
+];
+/// How many words into the statement a pronoun still has nothing in front of it that it could mean.
+const EARLY: usize = 4;
+
+fn english(statement: &str) -> Option<String> {
+    let lower = statement.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+    let at = |i: usize| words.get(i).copied().unwrap_or("");
+    for i in 0..words.len() {
+        let pair = (at(i), at(i + 1));
+        let outside = match pair {
+            ("the", "former" | "latter" | "above" | "said" | "aforementioned" | "foregoing") => true,
+            ("the", "previous" | "preceding") => {
+                matches!(
+                    at(i + 2),
+                    "paragraph" | "rule" | "section" | "sentence" | "step" | "chapter" | "clause" | "example"
+                )
+            }
+            ("the", "following") => !announces_list(&lower),
+            ("as" | "see" | "shown" | "described" | "mentioned" | "listed" | "stated" | "noted", "above" | "below") => {
+                true
+            }
+            ("as", "follows") => !announces_list(&lower),
+            ("aforementioned" | "aforesaid" | "abovementioned" | "thereof" | "therein" | "hereof", _) => true,
+            _ => false,
+        };
+        if outside {
+            return Some(format!("{} {}", pair.0, pair.1).trim().to_owned());
+        }
+        if !PRONOUNS.contains(&pair.0) {
+            continue;
+        }
+        let resolved = i >= EARLY
+            && match pair.0 {
+                "this" | "these" | "those" => {
+                    matches!(pair.1, "who" | "that" | "which" | "of" | "whose")
+                        || words[..i].iter().any(|w| stem_eq(w, pair.1))
+                }
+                "such" => pair.1 == "as" || words[..i].iter().any(|w| stem_eq(w, pair.1)) || !pair.1.ends_with('s'),
+                _ => true,
+            };
+        if !resolved {
+            return Some(format!("{} {}", pair.0, pair.1).trim().to_owned());
+        }
+    }
+    None
+}
+
+fn stem_eq(a: &str, b: &str) -> bool {
+    use crate::proposition::lexis::stem;
+    !b.is_empty() && stem(a) == stem(b)
+}
+
+fn announces_list(lower: &str) -> bool {
+    lower.split_once(':').is_some_and(|(_, rest)| rest.split_whitespace().count() >= 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn speaks(statement: &str) -> bool {
+        let plain = unquoted(statement);
+        if plain.chars().any(is_ideograph) { chinese(&plain).is_some() } else { english(&plain).is_some() }
+    }
+
+    #[test]
+    fn open_references_are_caught_wherever_they_stand() {
+        for statement in [
+            "该设备应在断电后打开。",
+            "停机后，该报警自动复位。",
+            "其额定压力为2MPa。",
+            "它会关闭所有阀门。",
+            "如果它超过60℃，应停机。",
+            "启动后，它会自检。",
+            "操作人员应当遵守上述规定。",
+            "未按前款规定申报的，处以罚款。",
+            "压力过高时，此时应停机。",
+            "依照本条第二款处理。",
+            "这个参数不能修改。",
+            "主轴依照下列规定维护。",
+            "在這些感測器上量測溫度。",
+            "其中两个端子为电源。",
+            "It stops the pump.",
+            "After restart, it must be calibrated.",
+            "This causes a loss of pressure.",
+            "The operator must follow the above instructions before starting.",
+            "Pressure loss in the latter is higher.",
+            "The pump must be stopped under these conditions.",
+            "The valve is opened as follows.",
+        ] {
+            assert!(speaks(statement), "{statement}");
+        }
+    }
+
+    #[test]
+    fn words_that_only_look_like_references_pass() {
+        for statement in [
+            "油泵应该在停机后冷却。",
+            "除主轴外，其他轴应回零。",
+            "如果微控制器检测到超温，它会进入关机状态。",
+            "用人单位未提交申请的，费用由该用人单位负担。",
+            "请勿点击“该设备”按钮。",
+            "压力在0.5MPa以下时报警。",
+            "设备包括下列部件：油泵、油箱和过滤器。",
+            "油箱容积为40升，其中10升为备用。",
+            "Press \"This device\" to continue.",
+            "The controller checks that the valve is closed when it starts.",
+            "Materials such as dust and metal powder conduct electricity.",
+            "Operators and those who maintain the press need training.",
+            "The pressure must not rise above 5 bar.",
+        ] {
+            assert!(!speaks(statement), "{statement}");
+        }
+    }
+}
