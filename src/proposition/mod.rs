@@ -1,9 +1,11 @@
 //! Statements, their evidence and the gates that decide which may be searched. Knows no model.
 
 mod raw;
+mod segment;
 mod unit;
 
 pub use raw::{Passage, RawProposition, Sentence, SentenceYield};
+pub use segment::sentences;
 pub use unit::{Reason, Status, Unit, UnitKind};
 
 use serde::{Deserialize, Serialize};
