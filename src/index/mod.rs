@@ -1,1 +1,24 @@
-//! (room: index)
+//! The files of a generation: a mapped vector index in our own format and a lexical index.
+//!
+//! * `FORMAT.md` specifies the vector file; [`VectorIndex`] maps and searches it.
+//! * [`LexicalIndex`] ranks sections by BM25 over the terms of [`terms`].
+//! * [`GenerationBuilder`] writes both into a folder that appears under its name only when it is complete and synced.
+
+mod builder;
+mod files;
+mod format;
+mod generation;
+mod graph;
+mod lexical;
+mod reader;
+mod repair;
+pub mod terms;
+mod writer;
+
+pub use builder::GraphOptions;
+pub use format::{FORMAT_VERSION, Pointer};
+pub use generation::{
+    BuildReport, GenerationBuilder, LEXICAL_FOLDER, LexicalSection, VECTOR_FILE, open_generation, verify_generation,
+};
+pub use lexical::{FieldWeights, LexicalHit, LexicalIndex};
+pub use reader::{VectorHit, VectorIndex};

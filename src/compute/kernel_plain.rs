@@ -1,0 +1,41 @@
+//! The kernel for any processor, and the one that the others are checked against.
+
+use half::f16;
+
+use super::blocks::GROUP;
+use super::packed::{ActivationRow, BATCH, LANES, Layout};
+
+/// Products of up to [`BATCH`] activation rows with the 16 weight rows of a tile.
+pub(super) fn tile(layout: Layout, tile: &[u8], x: &[ActivationRow<'_>], out: &mut [[f32; LANES]; BATCH]) {
+    for (row, out) in x.iter().zip(out) {
+        *out = [0.0; LANES];
+        for (g, group) in tile.chunks_exact(layout.stride()).enumerate() {
+            let (quanta, factors) = group.split_at(layout.quanta());
+            let x = &row.q[g * GROUP..][..GROUP];
+            let mut dots = [[0i32; LANES]; 2];
+            for (i, &x) in x.iter().enumerate() {
+                let dot = &mut dots[i / 16];
+                for (lane, dot) in dot.iter_mut().enumerate() {
+                    let q = match layout {
+                        Layout::Four if i < 16 => quanta[i / 4 * 64 + lane * 4 + i % 4] & 15,
+                        Layout::Four => quanta[(i - 16) / 4 * 64 + lane * 4 + i % 4] >> 4,
+                        Layout::Eight | Layout::EightHalves => quanta[i / 4 * 64 + lane * 4 + i % 4],
+                    };
+                    *dot += i32::from(q) * i32::from(x);
+                }
+            }
+            let factor = |slot: usize, lane: usize| {
+                let at = (slot * LANES + lane) * 2;
+                f16::from_le_bytes([factors[at], factors[at + 1]]).to_f32()
+            };
+            let parts = layout.parts();
+            for (lane, out) in out.iter_mut().enumerate() {
+                for half in 0..2 {
+                    let part = half.min(parts - 1);
+                    *out += dots[half][lane] as f32 * factor(part, lane) * row.scale[g]
+                        - factor(parts + part, lane) * row.sums[g][half];
+                }
+            }
+        }
+    }
+}

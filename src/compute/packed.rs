@@ -1,0 +1,209 @@
+//! Weight tiles and quantized activations: what the kernels read.
+
+use candle_core::quantized::GgmlDType;
+use half::f16;
+use rayon::prelude::*;
+
+use super::blocks::{self, GROUP};
+use super::elementwise;
+use crate::error::{Error, Kind, Result};
+
+/// Weight rows in a tile: the 32-bit lanes of a 512-bit register.
+pub(super) const LANES: usize = 16;
+/// Activation rows that a kernel takes at once: enough to pay for unpacking the weights, few enough for registers.
+pub(super) const BATCH: usize = 8;
+
+/// Rows of activations quantized to signed 8 bits with one factor per 32 columns.
+///
+/// Shape: `rows` x `columns`, row-major. `x[i] ~ scale * q[i]`.
+#[derive(Debug, Clone, Default)]
+pub struct Activations {
+    rows: usize,
+    columns: usize,
+    q: Vec<i8>,
+    /// Factor of each group.
+    scale: Vec<f32>,
+    /// For each group the sums `scale * Σ q` over its first and its second half, to take minima off in one step.
+    sums: Vec<[f32; 2]>,
+}
+
+impl Activations {
+    /// Quantizes `x` (`rows * columns` values, row-major; `columns` a multiple of 32).
+    pub fn quantize(x: &[f32], columns: usize) -> Self {
+        debug_assert!(columns % GROUP == 0 && x.len() % columns == 0);
+        let groups = x.len() / GROUP;
+        let mut out = Self {
+            rows: x.len() / columns,
+            columns,
+            q: vec![0; x.len()],
+            scale: vec![0.0; groups],
+            sums: vec![[0.0; 2]; groups],
+        };
+        elementwise::quantize(x, &mut out.q, &mut out.scale, &mut out.sums);
+        out
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub(super) fn row(&self, r: usize) -> ActivationRow<'_> {
+        let groups = self.columns / GROUP;
+        ActivationRow {
+            q: &self.q[r * self.columns..][..self.columns],
+            scale: &self.scale[r * groups..][..groups],
+            sums: &self.sums[r * groups..][..groups],
+        }
+    }
+}
+
+/// One row of [`Activations`].
+#[derive(Clone, Copy)]
+pub(super) struct ActivationRow<'a> {
+    pub(super) q: &'a [i8],
+    pub(super) scale: &'a [f32],
+    pub(super) sums: &'a [[f32; 2]],
+}
+
+/// How the groups of a tile are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Two quanta to a byte: columns `4c..4c+4` in the low halves of chunk `c`, columns `16+4c..` in the high ones.
+    Four,
+    /// One quantum to a byte: columns `4c..4c+4` in chunk `c`.
+    Eight,
+    /// As `Eight`, with a scale and a minimum for each half of the group.
+    EightHalves,
+}
+
+impl Layout {
+    fn of(dtype: GgmlDType) -> Self {
+        match blocks::quantum_bits(dtype) {
+            Some(4) => Layout::Four,
+            _ if dtype == GgmlDType::Q6K => Layout::EightHalves,
+            _ => Layout::Eight,
+        }
+    }
+
+    /// Bytes of quanta of a tile's group.
+    pub(super) const fn quanta(self) -> usize {
+        match self {
+            Layout::Four => LANES * GROUP / 2,
+            Layout::Eight | Layout::EightHalves => LANES * GROUP,
+        }
+    }
+
+    /// Parts of a group with a scale of their own.
+    pub(super) const fn parts(self) -> usize {
+        match self {
+            Layout::Four | Layout::Eight => 1,
+            Layout::EightHalves => 2,
+        }
+    }
+
+    /// Bytes of a tile's group: quanta, then scales and minima as `f16` for 16 rows each.
+    pub(super) const fn stride(self) -> usize {
+        self.quanta() + self.parts() * 2 * LANES * 2
+    }
+}
+
+/// Bytes aligned to a cache line, so that vector loads never cross one.
+#[derive(Debug, Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// A weight matrix of shape `rows` x `columns` (output by input), repacked for the kernels.
+///
+/// Rows are padded to a multiple of 16. For each tile of 16 rows and each group of 32 columns: the quanta, then the
+/// scales of each part, then its minima, each 16 `f16`.
+pub struct PackedMatrix {
+    rows: usize,
+    columns: usize,
+    pub(super) layout: Layout,
+    lines: Vec<Line>,
+}
+
+impl std::fmt::Debug for PackedMatrix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PackedMatrix({} x {}, {:?})", self.rows, self.columns, self.layout)
+    }
+}
+
+impl PackedMatrix {
+    /// Repacks `bytes`, a row-major GGUF tensor of `rows` x `columns` weights of type `dtype`.
+    ///
+    /// Fails when the type has no kernel or the bytes do not fit the shape. Scales are rounded to `f16`, a relative
+    /// error of at most 2^-11, well below that of the quanta.
+    pub fn pack(dtype: GgmlDType, rows: usize, columns: usize, bytes: &[u8]) -> Result<Self> {
+        let stride = blocks::row_bytes(dtype, columns)?;
+        if Some(bytes.len()) != stride.checked_mul(rows) {
+            return Err(Error::new(Kind::Corrupt, "a weight matrix does not fill its shape")
+                .expected(format!("{rows} rows of {stride} bytes"))
+                .found(format!("{} bytes", bytes.len())));
+        }
+        let layout = Layout::of(dtype);
+        let groups = columns / GROUP;
+        let tile_lines = groups * layout.stride() / 64;
+        let mut lines = vec![Line([0; 64]); rows.div_ceil(LANES) * tile_lines];
+        lines.par_chunks_mut(tile_lines).enumerate().for_each(|(tile, lines)| {
+            let out: &mut [u8] = bytemuck::cast_slice_mut(lines);
+            for lane in 0..LANES.min(rows - tile * LANES) {
+                let row = &bytes[(tile * LANES + lane) * stride..][..stride];
+                for (g, out) in out.chunks_exact_mut(layout.stride()).enumerate() {
+                    write_lane(&blocks::group(dtype, row, g), layout, lane, out);
+                }
+            }
+        });
+        Ok(Self { rows, columns, layout, lines })
+    }
+
+    /// Output features.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Input features.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The tiles, each as long as [`Self::tile_bytes`] says.
+    pub(super) fn tiles(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.lines)
+    }
+
+    /// Bytes of a tile.
+    pub(super) fn tile_bytes(&self) -> usize {
+        self.columns / GROUP * self.layout.stride()
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.lines.len() * 64
+    }
+}
+
+fn write_lane(group: &blocks::Group, layout: Layout, lane: usize, out: &mut [u8]) {
+    for (i, &q) in group.q.iter().enumerate() {
+        match layout {
+            Layout::Four => {
+                let (column, shift) = if i < 16 { (i, 0) } else { (i - 16, 4) };
+                out[column / 4 * 64 + lane * 4 + column % 4] |= q << shift;
+            }
+            Layout::Eight | Layout::EightHalves => out[i / 4 * 64 + lane * 4 + i % 4] = q,
+        }
+    }
+    let parts = layout.parts();
+    for part in 0..parts {
+        for (slot, value) in [(part, group.scale[part]), (parts + part, group.min[part])] {
+            let at = layout.quanta() + (slot * LANES + lane) * 2;
+            out[at..at + 2].copy_from_slice(&f16::from_f32(value).to_le_bytes());
+        }
+    }
+}

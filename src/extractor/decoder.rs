@@ -1,0 +1,395 @@
+//! The decoder-only transformer of the Llama family, on packed weights and a shared cache.
+//!
+//! One forward pass takes rows (tokens) of any number of branches at any positions. Supported `general.architecture`s:
+//! `llama` (Llama 2 and 3, Mistral, SmolLM2), `qwen2` (Qwen2 and 2.5) and `qwen3`. Sources: Touvron et al. 2023 (Llama),
+//! Su et al. 2021 (rotary embedding), Ainslie et al. 2023 (grouped-query attention); tensor names and metadata keys are
+//! those of the GGUF specification.
+
+use rayon::prelude::*;
+
+use super::cache::{Cache, NodeId};
+use crate::compute::elementwise::{self, Attention};
+use crate::compute::{Activations, PackedMatrix, blocks};
+use crate::error::{Error, Kind, Result};
+use crate::model::GgufFile;
+
+/// One token to compute: it is appended to `node`. Rows of one node stand in order, next to each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    pub(super) token: u32,
+    pub(super) node: NodeId,
+}
+
+/// Sizes and constants of a model.
+#[derive(Debug, Clone)]
+pub(super) struct Config {
+    pub(super) layers: usize,
+    pub(super) hidden: usize,
+    pub(super) feed_forward: usize,
+    pub(super) heads: usize,
+    pub(super) kv_heads: usize,
+    pub(super) head_dimension: usize,
+    pub(super) context: usize,
+    pub(super) vocabulary: usize,
+    epsilon: f32,
+    rope: Rope,
+}
+
+/// Rotary position embedding.
+#[derive(Debug, Clone)]
+struct Rope {
+    /// Angle per position for each pair of components.
+    frequencies: Vec<f32>,
+    /// Pairs are neighbours (`llama` files, whose weights are permuted for it) or half a head apart.
+    neighbours: bool,
+}
+
+struct Linear {
+    weight: PackedMatrix,
+    bias: Option<Vec<f32>>,
+}
+
+struct Layer {
+    attention_norm: Vec<f32>,
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    query_norm: Option<Vec<f32>>,
+    key_norm: Option<Vec<f32>>,
+    output: Linear,
+    feed_forward_norm: Vec<f32>,
+    gate: Linear,
+    up: Linear,
+    down: Linear,
+}
+
+/// A loaded model. Weights are on the heap in packed form; token embeddings are read from the mapped file row by row.
+pub(super) struct Decoder {
+    config: Config,
+    gguf: GgufFile,
+    layers: Vec<Layer>,
+    output_norm: Vec<f32>,
+    output: PackedMatrix,
+}
+
+impl Decoder {
+    /// Loads and packs the weights of `gguf`.
+    pub(super) fn load(gguf: GgufFile) -> Result<Self> {
+        let config = Config::read(&gguf)?;
+        let c = &config;
+        let (q, kv) = (c.heads * c.head_dimension, c.kv_heads * c.head_dimension);
+        let mut layers = Vec::with_capacity(c.layers);
+        for i in 0..c.layers {
+            let name = |part: &str| format!("blk.{i}.{part}");
+            let linear = |part: &str, rows, columns| linear(&gguf, &name(part), rows, columns);
+            let optional = |part: &str, len| {
+                let name = name(part);
+                if gguf.has(&name) { vector(&gguf, &name, len).map(Some) } else { Ok(None) }
+            };
+            layers.push(Layer {
+                attention_norm: vector(&gguf, &name("attn_norm.weight"), c.hidden)?,
+                query: linear("attn_q", q, c.hidden)?,
+                key: linear("attn_k", kv, c.hidden)?,
+                value: linear("attn_v", kv, c.hidden)?,
+                query_norm: optional("attn_q_norm.weight", c.head_dimension)?,
+                key_norm: optional("attn_k_norm.weight", c.head_dimension)?,
+                output: linear("attn_output", c.hidden, q)?,
+                feed_forward_norm: vector(&gguf, &name("ffn_norm.weight"), c.hidden)?,
+                gate: linear("ffn_gate", c.feed_forward, c.hidden)?,
+                up: linear("ffn_up", c.feed_forward, c.hidden)?,
+                down: linear("ffn_down", c.hidden, c.feed_forward)?,
+            });
+        }
+        let output_norm = vector(&gguf, "output_norm.weight", c.hidden)?;
+        let head = if gguf.has("output.weight") { "output.weight" } else { "token_embd.weight" };
+        let output = matrix(&gguf, head, c.vocabulary, c.hidden)?;
+        Ok(Self { config, gguf, layers, output_norm, output })
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// A cache of the right shape.
+    pub(super) fn new_cache(&self) -> Cache {
+        Cache::new(self.config.layers, self.config.kv_heads * self.config.head_dimension)
+    }
+
+    /// Computes `rows`, appends them to their nodes and returns the logits after each row of `wanted` (indices into
+    /// `rows`), row-major: `wanted.len()` x vocabulary.
+    pub(super) fn forward(&self, cache: &mut Cache, rows: &[Row], wanted: &[usize]) -> Result<Vec<f32>> {
+        let c = &self.config;
+        let positions = positions(cache, rows);
+        if let Some(last) = positions.iter().max()
+            && *last >= c.context
+        {
+            return Err(Error::new(Kind::Model, "the text does not fit the model's context")
+                .expected(format!("at most {} tokens", c.context))
+                .found(format!("{}", last + 1)));
+        }
+        let (hidden, dimension) = (c.hidden, c.head_dimension);
+        let (q_width, kv_width) = (c.heads * dimension, c.kv_heads * dimension);
+        let angles: Vec<Vec<(f32, f32)>> = positions.iter().map(|p| c.rope.angles(*p)).collect();
+
+        let mut h = self.embed(rows)?;
+        let mut normed = vec![0f32; h.len()];
+        let mut q = vec![0f32; rows.len() * q_width];
+        let (mut k, mut v) = (vec![0f32; rows.len() * kv_width], vec![0f32; rows.len() * kv_width]);
+        let mut attended = vec![0f32; rows.len() * q_width];
+        let mut added = vec![0f32; h.len()];
+        let (mut gate, mut up) = (vec![0f32; rows.len() * c.feed_forward], vec![0f32; rows.len() * c.feed_forward]);
+
+        for (index, layer) in self.layers.iter().enumerate() {
+            norm_rows(&h, &layer.attention_norm, c.epsilon, &mut normed);
+            let x = Activations::quantize(&normed, hidden);
+            layer.query.apply(&x, &mut q);
+            layer.key.apply(&x, &mut k);
+            layer.value.apply(&x, &mut v);
+            for (r, row) in rows.iter().enumerate() {
+                let q = &mut q[r * q_width..][..q_width];
+                let k = &mut k[r * kv_width..][..kv_width];
+                for (values, norm) in [(&mut *q, &layer.query_norm), (&mut *k, &layer.key_norm)] {
+                    for head in values.chunks_exact_mut(dimension) {
+                        if let Some(norm) = norm {
+                            let copy = head.to_vec();
+                            elementwise::rms_norm(&copy, norm, c.epsilon, head);
+                        }
+                        c.rope.rotate(head, &angles[r]);
+                    }
+                }
+                cache.push(row.node, index, k, &v[r * kv_width..][..kv_width]);
+            }
+            self.attend(cache, rows, &positions, index, &q, &mut attended);
+            layer.output.apply(&Activations::quantize(&attended, q_width), &mut added);
+            add(&mut h, &added);
+
+            norm_rows(&h, &layer.feed_forward_norm, c.epsilon, &mut normed);
+            let x = Activations::quantize(&normed, hidden);
+            layer.gate.apply(&x, &mut gate);
+            layer.up.apply(&x, &mut up);
+            gate.par_chunks_mut(c.feed_forward).zip(up.par_chunks(c.feed_forward)).for_each(|(gate, up)| {
+                elementwise::silu_mul(gate, up);
+            });
+            layer.down.apply(&Activations::quantize(&gate, c.feed_forward), &mut added);
+            add(&mut h, &added);
+        }
+        for row in rows {
+            cache.grow(row.node, 1);
+        }
+
+        let mut last = vec![0f32; wanted.len() * hidden];
+        for (out, r) in last.chunks_exact_mut(hidden).zip(wanted) {
+            elementwise::rms_norm(&h[r * hidden..][..hidden], &self.output_norm, c.epsilon, out);
+        }
+        let mut logits = vec![0f32; wanted.len() * c.vocabulary];
+        if !wanted.is_empty() {
+            self.output.multiply(&Activations::quantize(&last, hidden), &mut logits);
+        }
+        Ok(logits)
+    }
+
+    /// Token embeddings of `rows`, dequantized from the mapped table.
+    fn embed(&self, rows: &[Row]) -> Result<Vec<f32>> {
+        let hidden = self.config.hidden;
+        let table = self.gguf.tensor("token_embd.weight")?;
+        let stride = blocks::row_bytes(table.dtype, hidden)?;
+        let mut h = vec![0f32; rows.len() * hidden];
+        for (row, out) in rows.iter().zip(h.chunks_exact_mut(hidden)) {
+            let at = row.token as usize * stride;
+            let bytes = table.data.get(at..at + stride).ok_or_else(|| {
+                Error::new(Kind::Model, "a token lies outside the vocabulary").found(row.token.to_string())
+            })?;
+            blocks::dequantize_row(table.dtype, bytes, out);
+        }
+        Ok(h)
+    }
+
+    /// Attention of every row over its branch, for all heads of one layer.
+    fn attend(&self, cache: &Cache, rows: &[Row], positions: &[usize], layer: usize, q: &[f32], out: &mut [f32]) {
+        let c = &self.config;
+        let (dimension, group) = (c.head_dimension, c.heads / c.kv_heads);
+        let scale = 1.0 / (dimension as f32).sqrt();
+        let width = c.heads * dimension;
+        // Tasks run over the rows of one kv head before the next, so that a shared prefix stays in the core's cache.
+        let tasks = rows.len() * c.kv_heads;
+        let results: Vec<Vec<f32>> = (0..tasks)
+            .into_par_iter()
+            .with_min_len(4)
+            .map_init(
+                || Attention::new(dimension),
+                |state, task| {
+                    let (kv_head, r) = (task / rows.len(), task % rows.len());
+                    let mut result = vec![0f32; group * dimension];
+                    for (g, out) in result.chunks_exact_mut(dimension).enumerate() {
+                        let query = &q[r * width + (kv_head * group + g) * dimension..][..dimension];
+                        state.reset();
+                        for segment in cache.segments(rows[r].node, positions[r], layer, kv_head, dimension) {
+                            elementwise::attend(state, query, segment, scale);
+                        }
+                        state.finish(out);
+                    }
+                    result
+                },
+            )
+            .collect();
+        for (task, result) in results.iter().enumerate() {
+            let (kv_head, r) = (task / rows.len(), task % rows.len());
+            out[r * width + kv_head * group * dimension..][..result.len()].copy_from_slice(result);
+        }
+    }
+}
+
+impl Config {
+    /// Reads and checks the metadata.
+    fn read(gguf: &GgufFile) -> Result<Self> {
+        let architecture = gguf.meta_str("general.architecture").unwrap_or("none").to_owned();
+        if !["llama", "qwen2", "qwen3"].contains(&architecture.as_str()) {
+            return Err(Error::new(Kind::Model, "the model cannot be used as an extractor")
+                .at(gguf.path())
+                .expected("general.architecture llama, qwen2 or qwen3")
+                .found(architecture)
+                .hint("choose another model with --extractor, or --extractor none for verbatim sentences"));
+        }
+        let key = |name: &str| format!("{architecture}.{name}");
+        let missing = |name: &str| {
+            Error::new(Kind::Format, "the model file lacks a setting")
+                .at(gguf.path())
+                .expected(format!("`{}`", key(name)))
+        };
+        let number = |name: &str| match gguf.meta_u32(&key(name)) {
+            Some(n) if n > 0 => Ok(n as usize),
+            _ => Err(missing(name)),
+        };
+        let heads = number("attention.head_count")?;
+        let hidden = number("embedding_length")?;
+        let head_dimension = number("attention.key_length").unwrap_or(hidden / heads);
+        let kv_heads = number("attention.head_count_kv").unwrap_or(heads);
+        let embeddings = gguf.tensor("token_embd.weight")?;
+        if heads % kv_heads != 0 || head_dimension % 2 != 0 || embeddings.shape.len() != 2 {
+            return Err(Error::new(Kind::Format, "the model's settings contradict each other")
+                .at(gguf.path())
+                .found(format!("{heads} heads, {kv_heads} kv heads, head dimension {head_dimension}")));
+        }
+        if let Some(scaling) = gguf.meta_str(&key("rope.scaling.type"))
+            && scaling != "none"
+        {
+            return Err(Error::new(Kind::Model, "the model scales its positions in a way that is not supported")
+                .at(gguf.path())
+                .expected("no rope.scaling.type")
+                .found(scaling.to_owned()));
+        }
+        let base = gguf.meta_f32(&key("rope.freq_base")).unwrap_or(10_000.0);
+        let rotated = number("rope.dimension_count").unwrap_or(head_dimension).min(head_dimension);
+        let mut frequencies: Vec<f32> = (0..rotated / 2).map(|i| base.powf(-2.0 * i as f32 / rotated as f32)).collect();
+        if gguf.has("rope_freqs.weight") {
+            // Llama 3 stretches low frequencies; the file carries the divisors.
+            let factors = vector(gguf, "rope_freqs.weight", frequencies.len())?;
+            for (f, factor) in frequencies.iter_mut().zip(factors) {
+                *f /= factor;
+            }
+        }
+        Ok(Self {
+            layers: number("block_count")?,
+            hidden,
+            feed_forward: number("feed_forward_length")?,
+            heads,
+            kv_heads,
+            head_dimension,
+            context: number("context_length")?,
+            vocabulary: embeddings.shape[0],
+            epsilon: gguf
+                .meta_f32(&key("attention.layer_norm_rms_epsilon"))
+                .ok_or_else(|| missing("attention.layer_norm_rms_epsilon"))?,
+            rope: Rope { frequencies, neighbours: architecture == "llama" },
+        })
+    }
+}
+
+impl Rope {
+    /// Sine and cosine of each pair's angle.
+    fn angles(&self, position: usize) -> Vec<(f32, f32)> {
+        self.frequencies.iter().map(|f| (position as f32 * f).sin_cos()).collect()
+    }
+
+    /// Turns the pairs of one head.
+    fn rotate(&self, head: &mut [f32], angles: &[(f32, f32)]) {
+        let half = angles.len();
+        for (i, (sin, cos)) in angles.iter().enumerate() {
+            let (a, b) = if self.neighbours { (2 * i, 2 * i + 1) } else { (i, i + half) };
+            let (x, y) = (head[a], head[b]);
+            head[a] = x * cos - y * sin;
+            head[b] = x * sin + y * cos;
+        }
+    }
+}
+
+impl Linear {
+    fn apply(&self, x: &Activations, out: &mut [f32]) {
+        self.weight.multiply(x, out);
+        if let Some(bias) = &self.bias {
+            for row in out.chunks_exact_mut(bias.len()) {
+                add(row, bias);
+            }
+        }
+    }
+}
+
+/// The position of each row: after what its node holds and the rows before it.
+fn positions(cache: &Cache, rows: &[Row]) -> Vec<usize> {
+    let mut positions: Vec<usize> = Vec::with_capacity(rows.len());
+    for (i, row) in rows.iter().enumerate() {
+        let position = match i.checked_sub(1) {
+            Some(before) if rows[before].node == row.node => positions[before] + 1,
+            _ => cache.end(row.node),
+        };
+        positions.push(position);
+    }
+    positions
+}
+
+fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
+    for (x, out) in x.chunks_exact(weight.len()).zip(out.chunks_exact_mut(weight.len())) {
+        elementwise::rms_norm(x, weight, epsilon, out);
+    }
+}
+
+fn add(to: &mut [f32], what: &[f32]) {
+    for (to, what) in to.iter_mut().zip(what) {
+        *to += what;
+    }
+}
+
+fn matrix(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<PackedMatrix> {
+    let tensor = gguf.tensor(name)?;
+    if tensor.shape != [rows, columns] {
+        return Err(shape_error(gguf, name, &[rows, columns], &tensor.shape));
+    }
+    PackedMatrix::pack(tensor.dtype, rows, columns, tensor.data)
+}
+
+fn linear(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<Linear> {
+    let weight = matrix(gguf, &format!("{name}.weight"), rows, columns)?;
+    let bias = format!("{name}.bias");
+    let bias = if gguf.has(&bias) { Some(vector(gguf, &bias, rows)?) } else { None };
+    Ok(Linear { weight, bias })
+}
+
+fn vector(gguf: &GgufFile, name: &str, len: usize) -> Result<Vec<f32>> {
+    let tensor = gguf.tensor(name)?;
+    if tensor.shape != [len] {
+        return Err(shape_error(gguf, name, &[len], &tensor.shape));
+    }
+    blocks::plain_values(tensor.dtype, tensor.data).ok_or_else(|| {
+        Error::new(Kind::Format, format!("tensor `{name}` has another type"))
+            .at(gguf.path())
+            .expected("F32, F16 or BF16")
+            .found(format!("{:?}", tensor.dtype))
+    })
+}
+
+fn shape_error(gguf: &GgufFile, name: &str, expected: &[usize], found: &[usize]) -> Error {
+    Error::new(Kind::Format, format!("tensor `{name}` has another shape"))
+        .at(gguf.path())
+        .expected(format!("{expected:?}"))
+        .found(format!("{found:?}"))
+}

@@ -1,0 +1,254 @@
+//! An extractor over a model of the Llama family from a GGUF file.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use tokenizers::Tokenizer;
+
+use super::Extractor;
+use super::cache::{Cache, NodeId};
+use super::decoder::{Decoder, Row};
+use super::prompt::{self, Chat, Language};
+use super::scheduler::{self, Branch};
+use super::trace::Trace;
+use super::vocabulary::Vocabulary;
+use crate::document::{Span, Text};
+use crate::error::{Error, Kind, Result};
+use crate::model::{self, GgufFile};
+use crate::proposition::{Passage, Sentence, SentenceKind, SentenceYield};
+
+/// Characters of a section that the model sees around a sentence. Sections are at most 1,500 characters; a longer
+/// passage is shown in windows of whole sentences.
+const WINDOW: usize = 2_000;
+/// Sentences with fewer letters and digits are kept verbatim: there is nothing to rewrite.
+const SHORTEST: usize = 4;
+
+/// Bounds on what is written for one sentence, and on what is decoded together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Statements for one sentence.
+    pub propositions: usize,
+    /// Tokens for one sentence: this many and three times those of the sentence.
+    pub tokens: usize,
+    /// Branches decoded together.
+    pub batch: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { propositions: 8, tokens: 64, batch: 16 }
+    }
+}
+
+/// A language model that rewrites sentences. Computes on the CPU.
+pub struct LlamaExtractor {
+    pub(super) decoder: Decoder,
+    pub(super) cache: Cache,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) limits: Limits,
+    pub(super) trace: Option<Trace>,
+    tokenizer: Tokenizer,
+    chat: Chat,
+    /// Instructions that are computed, by language.
+    instructions: HashMap<Language, Prefix>,
+    checksum: String,
+    /// What separates markers from text in documents: control tokens that a document must not be able to write.
+    control: Vec<String>,
+}
+
+/// A prompt piece whose keys and values are in the cache.
+#[derive(Clone)]
+pub(super) struct Prefix {
+    pub(super) node: NodeId,
+    /// The whole prompt up to here.
+    pub(super) text: String,
+}
+
+impl std::fmt::Debug for LlamaExtractor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LlamaExtractor({:?}, {:?})", self.decoder.config(), self.limits)
+    }
+}
+
+impl LlamaExtractor {
+    /// Loads the model file at `path`; `checksum` identifies it in caches.
+    ///
+    /// Fails when the file is no GGUF file, its architecture is not of the Llama family or its tensors do not fit.
+    pub fn load(path: &Path, checksum: &str) -> Result<Self> {
+        let gguf = GgufFile::open(path)?;
+        let tokenizer = model::tokenizer::from_gguf(&gguf)?;
+        let vocabulary = Vocabulary::read(&gguf)?;
+        let decoder = Decoder::load(gguf)?;
+        let chat = Chat::detect(|token| tokenizer.token_to_id(token).is_some());
+        let control = tokenizer.get_added_tokens_decoder().into_values().map(|t| t.content).collect();
+        Ok(Self {
+            cache: decoder.new_cache(),
+            decoder,
+            vocabulary,
+            limits: Limits::default(),
+            trace: None,
+            tokenizer,
+            chat,
+            instructions: HashMap::new(),
+            checksum: checksum.to_owned(),
+            control,
+        })
+    }
+
+    /// Replaces the limits.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Records every model call from now on; the earlier trace is given back.
+    pub fn set_trace(&mut self, trace: Option<Trace>) -> Option<Trace> {
+        std::mem::replace(&mut self.trace, trace)
+    }
+
+    /// Computes what every passage in the language of `text` shares, so that the first one does not wait for it.
+    pub fn warm_up(&mut self, text: &str) -> Result<()> {
+        self.instructions(Language::of(text)).map(|_| ())
+    }
+
+    fn encode(&self, text: &str) -> Result<Vec<u32>> {
+        let encoding = self
+            .tokenizer
+            .encode(text, false)
+            .map_err(|e| Error::new(Kind::Model, "the tokenizer failed").because(e.to_string()))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// Text of a document as it may stand in a prompt: what would read as a control token is broken up.
+    fn harmless(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for token in self.control.iter().filter(|t| !t.trim().is_empty()) {
+            if text.contains(token.as_str()) {
+                let mut chars = token.chars();
+                let broken: String = chars.next().into_iter().chain(std::iter::once(' ')).chain(chars).collect();
+                text = text.replace(token.as_str(), &broken);
+            }
+        }
+        text
+    }
+
+    /// Appends the piece `text` to `parent` as a node of its own and computes it.
+    fn prefill(&mut self, parent: Option<&Prefix>, text: &str) -> Result<Prefix> {
+        let tokens = self.encode(text)?;
+        let node = self.cache.branch(parent.map(|p| p.node), tokens.len());
+        let rows: Vec<Row> = tokens.iter().map(|&token| Row { token, node }).collect();
+        self.decoder
+            .forward(&mut self.cache, &rows, &[])
+            .inspect_err(|_| ())
+            .map(|_| Prefix { node, text: format!("{}{text}", parent.map_or("", |p| p.text.as_str())) })
+    }
+
+    fn instructions(&mut self, language: Language) -> Result<Prefix> {
+        if let Some(prefix) = self.instructions.get(&language) {
+            return Ok(prefix.clone());
+        }
+        let prefix = self.prefill(None, &self.chat.instructions(language))?;
+        self.instructions.insert(language, prefix.clone());
+        Ok(prefix)
+    }
+
+    /// Computes the prefix of one window of a passage.
+    pub(super) fn section(&mut self, passage: &Passage<'_>, text: &str) -> Result<(Language, Prefix)> {
+        let language = Language::of(text);
+        let instructions = self.instructions(language)?;
+        let headings: Vec<String> = passage.heading_path.iter().map(|h| self.harmless(h)).collect();
+        let (title, text) = (self.harmless(passage.title), self.harmless(text));
+        let passage = Passage { title: &title, heading_path: &headings, ..*passage };
+        let prompt = self.chat.section(language, &passage, &text);
+        Ok((language, self.prefill(Some(&instructions), &prompt)?))
+    }
+
+    /// The tokens of a branch and the prompt text they stand for.
+    pub(super) fn sentence(&self, language: Language, sentence: &str) -> Result<(Vec<u32>, String)> {
+        let text = self.chat.sentence(language, &self.harmless(sentence)) + super::json_array::JsonArray::OPENING;
+        Ok((self.encode(&text)?, text))
+    }
+}
+
+impl Extractor for LlamaExtractor {
+    fn fingerprint(&self) -> String {
+        let Limits { propositions, tokens, .. } = self.limits;
+        format!("{} prompt {} limits {propositions} {tokens}", self.checksum, prompt::VERSION)
+    }
+
+    fn extract(
+        &mut self,
+        passages: &[Passage<'_>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Vec<Option<SentenceYield>>>> {
+        let mut windows = Vec::new();
+        for (p, passage) in passages.iter().enumerate() {
+            let text = Text::new(passage.text.to_owned());
+            for (span, sentences) in windows_of(&text, passage.sentences) {
+                let branches = sentences
+                    .into_iter()
+                    .map(|s| Branch::new(p, s, text.slice(passage.sentences[s].span).to_owned()))
+                    .collect();
+                windows.push(scheduler::Window { passage: p, text: text.slice(span).to_owned(), branches });
+            }
+        }
+        let mut yields: Vec<Vec<Option<SentenceYield>>> =
+            passages.iter().map(|p| vec![None; p.sentences.len()]).collect();
+        for finished in scheduler::run(self, passages, windows, stop)? {
+            yields[finished.passage][finished.sentence] = Some(finished.output);
+        }
+        Ok(yields)
+    }
+}
+
+/// Whether the model is asked about a sentence.
+fn is_asked(text: &str, kind: SentenceKind) -> bool {
+    matches!(kind, SentenceKind::Prose | SentenceKind::ListItem)
+        && text.chars().filter(|c| c.is_alphanumeric()).count() >= SHORTEST
+}
+
+/// Stretches of whole sentences of at most [`WINDOW`] characters, with the sentences to ask about.
+fn windows_of(text: &Text, sentences: &[Sentence]) -> Vec<(Span, Vec<usize>)> {
+    let mut windows: Vec<(Span, Vec<usize>)> = Vec::new();
+    for (i, sentence) in sentences.iter().enumerate() {
+        let span = sentence.span;
+        match windows.last_mut() {
+            Some((window, _)) if span.end - window.start <= WINDOW => window.end = span.end,
+            _ => windows.push((span, Vec::new())),
+        }
+        if is_asked(text.slice(span), sentence.kind)
+            && let Some((_, asked)) = windows.last_mut()
+        {
+            asked.push(i);
+        }
+    }
+    windows.retain(|(_, asked)| !asked.is_empty());
+    windows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_hold_whole_sentences_and_every_asked_sentence_once() {
+        let text = Text::new("油温不得超过九十五摄氏度。".repeat(1000));
+        let sentences: Vec<Sentence> =
+            (0..1000).map(|i| Sentence { span: Span::new(i * 13, (i + 1) * 13), kind: SentenceKind::Prose }).collect();
+        let windows = windows_of(&text, &sentences);
+        let asked: Vec<usize> = windows.iter().flat_map(|(_, asked)| asked.clone()).collect();
+        assert_eq!(asked, (0..1000).collect::<Vec<_>>());
+        for (span, asked) in &windows {
+            assert!(span.len() <= WINDOW && asked.iter().all(|i| span.contains(sentences[*i].span)));
+        }
+    }
+
+    #[test]
+    fn headings_rows_and_fragments_are_not_asked_about() {
+        assert!(is_asked("油温不得超过 95 ℃。", SentenceKind::Prose));
+        assert!(is_asked("（二）堵塞消防通道的", SentenceKind::ListItem));
+        assert!(!is_asked("| 1 | 2 |", SentenceKind::TableRow));
+        assert!(!is_asked("第一章", SentenceKind::Heading));
+        assert!(!is_asked("***", SentenceKind::Prose));
+    }
+}

@@ -1,0 +1,370 @@
+//! The lexical index: BM25 over sections, by tantivy, with the terms of [`terms`](super::terms).
+//!
+//! tantivy only ever sees terms that are cut already, so its tokenizers play no part. One thread writes one segment, so
+//! the same sections always get the same scores. A generation's index never changes after it is written, so it is read
+//! without locks, which also works on media that cannot be written.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use tantivy::collector::{FilterCollector, TopDocs};
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
+use tantivy::indexer::NoMergePolicy;
+use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQuery};
+use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::tokenizer::{PreTokenizedString, Token};
+use tantivy::{Directory, Index, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+
+use super::generation::LexicalSection;
+use super::terms::{self, TermKind, terms};
+use crate::error::{Error, Kind, Result};
+
+/// Memory for building; what does not fit goes to a further segment, merged at the end.
+const BUDGET: usize = 128 << 20;
+
+/// How much a match counts, by where and what it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FieldWeights {
+    /// A word or pair in the title or the headings.
+    pub heading: f32,
+    /// A word or pair in the text.
+    pub body: f32,
+    /// A single ideograph in the text or the headings.
+    pub single: f32,
+    /// A whole code in the text or the headings.
+    pub code: f32,
+}
+
+impl Default for FieldWeights {
+    fn default() -> Self {
+        Self { heading: 0.6, body: 1.0, single: 0.15, code: 1.0 }
+    }
+}
+
+/// A section that shares terms with the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LexicalHit {
+    /// Row of the section in the store.
+    pub section: i64,
+    /// Row of its document.
+    pub document: i64,
+    /// Number of the section in the order of document path and place.
+    pub number: u64,
+    /// BM25, above 0, without an upper bound.
+    pub score: f32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fields {
+    section: Field,
+    document: Field,
+    number: Field,
+    heading: Field,
+    body: Field,
+    single: Field,
+    code: Field,
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut builder = Schema::builder();
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer("raw")
+        .set_fieldnorms(true)
+        .set_index_option(IndexRecordOption::WithFreqs);
+    let text = TextOptions::default().set_indexing_options(indexing);
+    let fields = Fields {
+        section: builder.add_u64_field("section", FAST),
+        document: builder.add_u64_field("document", FAST),
+        number: builder.add_u64_field("number", FAST),
+        heading: builder.add_text_field("heading", text.clone()),
+        body: builder.add_text_field("body", text.clone()),
+        single: builder.add_text_field("single", text.clone()),
+        code: builder.add_text_field("code", text),
+    };
+    (builder.build(), fields)
+}
+
+fn failed(what: &'static str, path: &Path) -> impl Fn(TantivyError) -> Error {
+    move |source| {
+        let full = match &source {
+            TantivyError::IoError(error) => error.kind() == io::ErrorKind::StorageFull,
+            TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => {
+                io_error.kind() == io::ErrorKind::StorageFull
+            }
+            _ => false,
+        };
+        let kind = match &source {
+            TantivyError::DataCorruption(_) | TantivyError::SchemaError(_) => Kind::Corrupt,
+            TantivyError::IncompatibleIndex(_) => Kind::TooNew,
+            TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)) => Kind::Missing,
+            _ => Kind::Io,
+        };
+        let error = Error::new(kind, what).at(path).because(source);
+        if full { error.hint("free some disk space and run the command again; finished work is kept") } else { error }
+    }
+}
+
+/// Writes a lexical index.
+pub(super) struct LexicalWriter {
+    writer: IndexWriter,
+    fields: Fields,
+    path: std::path::PathBuf,
+    sections: u64,
+}
+
+impl LexicalWriter {
+    /// Starts an index in the folder `path`, which must exist and be empty.
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        let fail = failed("cannot make the lexical index", path);
+        let (schema, fields) = schema();
+        let index = Index::create_in_dir(path, schema).map_err(&fail)?;
+        let writer: IndexWriter = index.writer_with_num_threads(1, BUDGET).map_err(&fail)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(Self { writer, fields, path: path.to_owned(), sections: 0 })
+    }
+
+    pub(super) fn add(&mut self, section: &LexicalSection<'_>) -> Result<()> {
+        let fields = self.fields;
+        let mut document = TantivyDocument::default();
+        document.add_u64(fields.section, section.section as u64);
+        document.add_u64(fields.document, section.document as u64);
+        document.add_u64(fields.number, self.sections);
+        let mut heading = Tokens::default();
+        let mut body = Tokens::default();
+        let mut single = Tokens::default();
+        let mut code = Tokens::default();
+        let headings = std::iter::once(section.title).chain(section.heading_path.iter().map(String::as_str));
+        for term in headings.flat_map(terms) {
+            match term.kind {
+                TermKind::Word | TermKind::Pair => heading.push(term.text),
+                TermKind::Single => single.push(term.text),
+                TermKind::Code => code.push(term.text),
+            }
+        }
+        for term in terms(section.text) {
+            match term.kind {
+                TermKind::Word | TermKind::Pair => body.push(term.text),
+                TermKind::Single => single.push(term.text),
+                TermKind::Code => code.push(term.text),
+            }
+        }
+        for (field, tokens) in
+            [(fields.heading, heading), (fields.body, body), (fields.single, single), (fields.code, code)]
+        {
+            document.add_pre_tokenized_text(field, PreTokenizedString { text: String::new(), tokens: tokens.0 });
+        }
+        self.writer.add_document(document).map_err(failed("cannot write the lexical index", &self.path))?;
+        self.sections += 1;
+        Ok(())
+    }
+
+    /// Writes what is left and merges everything into one segment.
+    pub(super) fn finish(mut self) -> Result<()> {
+        let fail = failed("cannot write the lexical index", &self.path);
+        self.writer.commit().map_err(&fail)?;
+        let segments = self.writer.index().searchable_segment_ids().map_err(&fail)?;
+        if segments.len() > 1 {
+            self.writer.merge(&segments).wait().map_err(&fail)?;
+            self.writer.garbage_collect_files().wait().map_err(&fail)?;
+        }
+        self.writer.wait_merging_threads().map_err(&fail)?;
+        for lock in [".tantivy-writer.lock", ".tantivy-meta.lock"] {
+            let _ = std::fs::remove_file(self.path.join(lock));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Tokens(Vec<Token>);
+
+impl Tokens {
+    fn push(&mut self, text: String) {
+        let position = self.0.len();
+        self.0.push(Token { offset_from: 0, offset_to: 0, position, text, position_length: 1 });
+    }
+}
+
+/// An opened lexical index.
+pub struct LexicalIndex {
+    searcher: Searcher,
+    fields: Fields,
+    path: std::path::PathBuf,
+}
+
+impl std::fmt::Debug for LexicalIndex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LexicalIndex").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl LexicalIndex {
+    /// Opens the index in the folder `path`.
+    pub fn open(path: &Path) -> Result<Self> {
+        let fail = failed("cannot open the lexical index", path);
+        let (schema, fields) = schema();
+        let directory = MmapDirectory::open(path).map_err(|error| fail(error.into()))?;
+        let index = Index::open(Sealed(directory)).map_err(&fail)?;
+        if index.schema() != schema {
+            return Err(Error::new(Kind::Corrupt, "the lexical index has other fields than this version writes")
+                .at(path)
+                .hint("run `mingti index` again"));
+        }
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&fail)?;
+        Ok(Self { searcher: reader.searcher(), fields, path: path.to_owned() })
+    }
+
+    /// Number of sections.
+    pub fn len(&self) -> usize {
+        self.searcher.num_docs() as usize
+    }
+
+    /// True when there are no sections.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn term(&self, term: &terms::Term) -> Term {
+        let field = match term.kind {
+            TermKind::Word | TermKind::Pair => self.fields.body,
+            TermKind::Single => self.fields.single,
+            TermKind::Code => self.fields.code,
+        };
+        Term::from_field_text(field, &term.text)
+    }
+
+    /// Inverse document frequency of a term in the texts, as BM25 has it: about 0 for a term of every section.
+    pub fn idf(&self, term: &terms::Term) -> Result<f32> {
+        let fail = failed("cannot search the lexical index", &self.path);
+        let frequency = self.searcher.doc_freq(&self.term(term)).map_err(&fail)? as f32;
+        let total = self.searcher.num_docs() as f32;
+        Ok((1.0 + (total - frequency + 0.5) / (frequency + 0.5)).ln())
+    }
+
+    /// The `k` sections with the highest BM25 for `query`, best first; equal ones in the order of their numbers. A filter sees the row
+    /// of the section's document.
+    pub fn search(
+        &self,
+        query: &[terms::Term],
+        weights: &FieldWeights,
+        k: usize,
+        filter: Option<Arc<dyn Fn(i64) -> bool + Send + Sync>>,
+    ) -> Result<Vec<LexicalHit>> {
+        if k == 0 || self.is_empty() || query.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fail = failed("cannot search the lexical index", &self.path);
+        let query = self.query(query, weights);
+        // tantivy reserves room for the whole limit.
+        let top = TopDocs::with_limit(k.min(self.len())).order_by_score();
+        let found = match filter {
+            None => self.searcher.search(&query, &top),
+            Some(keep) => {
+                let filtered = FilterCollector::new("document".to_owned(), move |row: u64| keep(row as i64), top);
+                self.searcher.search(&query, &filtered)
+            }
+        }
+        .map_err(&fail)?;
+        let mut hits = Vec::with_capacity(found.len());
+        for (score, address) in found {
+            let fast = self.searcher.segment_reader(address.segment_ord).fast_fields();
+            let value = |name: &str| -> tantivy::Result<u64> {
+                fast.u64(name)?
+                    .first(address.doc_id)
+                    .ok_or_else(|| TantivyError::InternalError(format!("a section without `{name}`")))
+            };
+            hits.push(LexicalHit {
+                section: value("section").map_err(&fail)? as i64,
+                document: value("document").map_err(&fail)? as i64,
+                number: value("number").map_err(&fail)?,
+                score,
+            });
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+        Ok(hits)
+    }
+
+    fn query(&self, query: &[terms::Term], weights: &FieldWeights) -> BooleanQuery {
+        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+        let mut add = |term: Term, weight: f32| {
+            if weight > 0.0 {
+                let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
+                clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(query), weight))));
+            }
+        };
+        for term in query {
+            match term.kind {
+                TermKind::Word | TermKind::Pair => {
+                    add(self.term(term), weights.body);
+                    add(Term::from_field_text(self.fields.heading, &term.text), weights.heading);
+                }
+                TermKind::Single => add(self.term(term), weights.single),
+                TermKind::Code => add(self.term(term), weights.code),
+            }
+        }
+        if clauses.is_empty() {
+            clauses.push((Occur::Should, Box::new(EmptyQuery)));
+        }
+        BooleanQuery::new(clauses)
+    }
+
+    /// Lets tantivy check the checksum of every file.
+    pub fn verify(&self) -> Result<()> {
+        let damaged =
+            self.searcher.index().validate_checksum().map_err(failed("cannot check the lexical index", &self.path))?;
+        match damaged.into_iter().next() {
+            None => Ok(()),
+            Some(file) => {
+                Err(Error::new(Kind::Corrupt, "a file of the lexical index is damaged").at(&self.path.join(file)))
+            }
+        }
+    }
+}
+
+/// A folder that is only read. Its lock always succeeds: nobody writes to a generation.
+#[derive(Debug, Clone)]
+struct Sealed(MmapDirectory);
+
+fn refused() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, "a generation is never changed")
+}
+
+impl Directory for Sealed {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.0.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        Err(DeleteError::IoError { io_error: Arc::new(refused()), filepath: path.to_owned() })
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.0.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        Err(OpenWriteError::wrap_io_error(refused(), path.to_owned()))
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.0.atomic_read(path)
+    }
+
+    fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
+        Err(refused())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        Ok(DirectoryLock::from(Box::new(())))
+    }
+
+    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}

@@ -1,0 +1,25 @@
+//! Read-only memory maps of model files.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+use crate::error::{Error, Kind, Result};
+
+/// Maps the whole of a regular file for reading.
+pub(crate) fn map_file(path: &Path) -> Result<Mmap> {
+    let file = File::open(path).map_err(|e| Error::io("cannot open the file", path, e))?;
+    let metadata = file.metadata().map_err(|e| Error::io("cannot read the file's size", path, e))?;
+    if !metadata.is_file() {
+        return Err(Error::new(Kind::Usage, "not a regular file").at(path));
+    }
+    if metadata.len() == 0 {
+        return Err(Error::new(Kind::Corrupt, "the file is empty").at(path));
+    }
+    // SAFETY: the map is read-only and lives as long as its `Mmap`. The bytes are plain data, every value of which is
+    // valid for `u8`. Model files are replaced by rename, never rewritten in place, so the mapped inode keeps its length;
+    // a foreign program that truncates a file under a running process is outside what a map can guard against.
+    unsafe { Mmap::map(&file) }.map_err(|e| Error::io("cannot map the file", path, e))
+}
