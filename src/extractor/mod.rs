@@ -6,6 +6,8 @@
 
 mod cache;
 mod decoder;
+#[cfg(test)]
+mod decoder_tests;
 mod json_array;
 mod llama;
 mod prompt;
