@@ -11,6 +11,7 @@ mod title;
 pub use text::{Span, Text};
 
 pub(crate) use lines::{Line, text_lines};
+pub(crate) use markdown::{collapse, front_matter};
 pub(crate) use title::{join, leading_title};
 
 use std::fs;

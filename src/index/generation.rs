@@ -203,3 +203,105 @@ pub fn verify_generation(folder: &Path) -> Result<()> {
     VectorIndex::open(&folder.join(VECTOR_FILE))?.verify()?;
     open_lexical(folder, true)?.verify()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::index::FieldWeights;
+    use crate::index::terms::query_terms;
+
+    fn build(target: &Path, texts: &[&str]) -> BuildReport {
+        let mut builder = GenerationBuilder::create(target).unwrap();
+        for (i, text) in texts.iter().enumerate() {
+            let headings = [format!("第{i}节")];
+            let section = LexicalSection {
+                section: i as i64 + 10,
+                document: i as i64 % 2,
+                title: "BX-9000 手册",
+                heading_path: &headings,
+                text,
+            };
+            builder.add_section(&section).unwrap();
+        }
+        let pointers = [Pointer { unit: 1, section: 10, document: 0 }];
+        builder.finish(&[1.0, 0.0], 2, &pointers, &GraphOptions::default()).unwrap()
+    }
+
+    fn search(lexical: &LexicalIndex, query: &str) -> Vec<i64> {
+        let hits = lexical.search(&query_terms(query), &FieldWeights::default(), 10, None).unwrap();
+        hits.iter().map(|hit| hit.section).collect()
+    }
+
+    #[test]
+    fn a_code_is_found_whole_and_by_part_however_it_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("gen-1");
+        build(&target, &["主轴过热，报警 ERR-9801。", "油温过低，报警 ERR-9802。", "每月检查 9810 号滤芯。", "无关。"]);
+        let (vectors, lexical) = open_generation(&target).unwrap();
+        assert_eq!((vectors.len(), lexical.len()), (1, 4));
+        for query in ["ERR-9801", "err 9801", "ＥＲＲ－９８０１", "9801", "err_9801 怎么办"] {
+            assert_eq!(search(&lexical, query)[0], 10, "{query}");
+        }
+        assert_eq!(search(&lexical, "油温")[0], 11);
+        assert_eq!(search(&lexical, "滤芯")[0], 12);
+        assert!(search(&lexical, "！？ ").is_empty());
+        assert_eq!(search(&lexical, "BX-9000").len(), 4);
+        let odd = std::sync::Arc::new(|document: i64| document == 1);
+        let filtered = lexical.search(&query_terms("报警"), &FieldWeights::default(), 10, Some(odd)).unwrap();
+        assert_eq!(filtered.iter().map(|hit| hit.section).collect::<Vec<i64>>(), [11]);
+        verify_generation(&target).unwrap();
+    }
+
+    #[test]
+    fn an_index_of_nothing_answers_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("gen-1");
+        build(&target, &[]);
+        assert!(search(&open_generation(&target).unwrap().1, "报警").is_empty());
+    }
+
+    #[test]
+    fn the_same_sections_get_the_same_scores() {
+        let dir = tempfile::tempdir().unwrap();
+        let texts: Vec<String> = (0..200).map(|i| format!("报警 {} 温度 {}", i % 17, i % 5)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let runs: Vec<_> = ["gen-1", "gen-2"]
+            .iter()
+            .map(|name| {
+                build(&dir.path().join(name), &texts);
+                let lexical = open_generation(&dir.path().join(name)).unwrap().1;
+                lexical.search(&query_terms("温度 3 报警 16"), &FieldWeights::default(), 50, None).unwrap()
+            })
+            .collect();
+        assert_eq!(runs[0], runs[1]);
+    }
+
+    #[test]
+    fn every_damaged_or_missing_file_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("gen-1");
+        build(&target, &["主轴过热，报警 ERR-9801。", "油温过低。"]);
+        let lexical = target.join(LEXICAL_FOLDER);
+        let mut paths: Vec<PathBuf> = fs::read_dir(&lexical).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.extend([target.join(LIST_FILE), target.join(VECTOR_FILE)]);
+        for path in paths {
+            let whole = fs::read(&path).unwrap();
+            let step = (whole.len() / 40).max(1);
+            for at in (0..whole.len()).step_by(step) {
+                let mut bytes = whole.clone();
+                bytes[at] ^= 0x40;
+                fs::write(&path, &bytes).unwrap();
+                // A flipped bit in the name of a listed file, or in the list's white space, is the most that can pass.
+                let opened = open_generation(&target);
+                assert!(opened.is_err() || path.ends_with(LIST_FILE), "{path:?} at {at}");
+                fs::write(&path, &whole[..at]).unwrap();
+                assert!(open_generation(&target).is_err(), "{path:?} cut at {at}");
+            }
+            fs::remove_file(&path).unwrap();
+            assert!(open_generation(&target).is_err(), "{path:?}");
+            fs::write(&path, &whole).unwrap();
+        }
+        open_generation(&target).unwrap();
+    }
+}

@@ -164,15 +164,22 @@ impl<'a> GraphView<'a> {
         hits
     }
 
-    /// Which nodes can be reached from the entry point, going down and along the lowest level.
+    /// Which nodes some walk can reach: from the entry point along the links of its level, and down.
     pub(super) fn reachable(&self) -> Vec<bool> {
         let n = self.rows.len();
         let mut reached = vec![false; n];
-        let mut queue = vec![self.entry];
-        while let Some(node) = queue.pop() {
-            if (node as usize) < n && !std::mem::replace(&mut reached[node as usize], true) {
-                queue.extend(self.neighbours(0, node));
+        let mut from = vec![self.entry];
+        for level in (0..=self.upper.len()).rev() {
+            // What a level above reached is where this level starts.
+            let mut here = vec![false; n];
+            let mut queue = std::mem::take(&mut from);
+            while let Some(node) = queue.pop() {
+                if (node as usize) < n && !std::mem::replace(&mut here[node as usize], true) {
+                    from.push(node);
+                    queue.extend(self.neighbours(level, node));
+                }
             }
+            reached = here;
         }
         reached
     }

@@ -1,1 +1,224 @@
+//! The vector file against brute force, and against damage.
+#![allow(clippy::unwrap_used)]
 
+use std::path::PathBuf;
+
+use super::super::writer::write;
+use super::super::{FORMAT_VERSION, GraphOptions, Pointer, VectorIndex};
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+}
+
+fn vectors(n: usize, dimension: usize, seed: u64) -> Vec<f32> {
+    let mut random = Random(seed | 1);
+    let mut all: Vec<f32> = (0..n * dimension).map(|_| random.unit()).collect();
+    for row in all.chunks_mut(dimension) {
+        let norm = row.iter().map(|x| x * x).sum::<f32>().sqrt();
+        row.iter_mut().for_each(|x| *x /= norm);
+    }
+    all
+}
+
+fn pointers(n: usize) -> Vec<Pointer> {
+    (0..n as i64).map(|i| Pointer { unit: i + 100, section: i / 3, document: i / 9 }).collect()
+}
+
+fn file(dir: &tempfile::TempDir, vectors: &[f32], dimension: usize, options: &GraphOptions) -> PathBuf {
+    let path = dir.path().join("v");
+    let _ = std::fs::remove_file(&path);
+    write(&path, vectors, dimension, &pointers(vectors.len() / dimension.max(1)), options).unwrap();
+    path
+}
+
+fn with_graph() -> GraphOptions {
+    GraphOptions { exact_below: 0, ..GraphOptions::default() }
+}
+
+fn brute(index: &VectorIndex, query: &[f32], k: usize) -> Vec<u32> {
+    let mut scored: Vec<(f64, u32)> = (0..index.len() as u32)
+        .map(|i| {
+            let row = index.vector(i).unwrap();
+            (row.iter().zip(query).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum(), i)
+        })
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scored.into_iter().take(k).map(|(_, i)| i).collect()
+}
+
+#[test]
+fn three_thousand_vectors_inserted_in_order_all_find_themselves() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = vectors(3000, 24, 5);
+    for options in [GraphOptions::default(), with_graph()] {
+        let path = file(&dir, &all, 24, &options);
+        let index = VectorIndex::open(&path).unwrap();
+        index.verify().unwrap();
+        assert_eq!(index.has_graph(), options.exact_below == 0);
+        for i in 0..3000u32 {
+            let hits = index.search(&index.vector(i).unwrap(), 3, 0, None).unwrap();
+            assert_eq!((hits[0].number, hits.len()), (i, 3));
+        }
+    }
+}
+
+#[test]
+fn exact_search_agrees_with_brute_force_and_the_walk_almost_always() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = vectors(2500, 32, 11);
+    let exact = VectorIndex::open(&file(&dir, &all, 32, &GraphOptions::default())).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let walk = VectorIndex::open(&file(&other, &all, 32, &with_graph())).unwrap();
+    let (mut found, mut asked) = (0, 0);
+    for query in vectors(60, 32, 99).chunks(32) {
+        let truth = brute(&exact, query, 10);
+        let hits: Vec<u32> = exact.search(query, 10, 0, None).unwrap().iter().map(|hit| hit.number).collect();
+        assert_eq!(hits, truth);
+        let near = walk.search(query, 10, 200, None).unwrap();
+        assert!(near.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        found += near.iter().filter(|hit| truth.contains(&hit.number)).count();
+        asked += 10;
+        let even = |number: u32| number % 2 == 0;
+        let filtered: Vec<u32> = walk.search(query, 5, 0, Some(&even)).unwrap().iter().map(|hit| hit.number).collect();
+        let expected: Vec<u32> = brute(&exact, query, 2500).into_iter().filter(|&n| even(n)).take(5).collect();
+        assert_eq!(filtered, expected);
+    }
+    assert!(found * 100 >= asked * 95, "recall {found} of {asked}");
+}
+
+#[test]
+fn no_vector_one_vector_and_more_asked_than_there_are() {
+    let dir = tempfile::tempdir().unwrap();
+    for options in [GraphOptions::default(), with_graph()] {
+        let empty = VectorIndex::open(&file(&dir, &[], 0, &options)).unwrap();
+        empty.verify().unwrap();
+        assert!(empty.search(&[0.5; 8], 30, 0, None).unwrap().is_empty());
+        assert!(empty.background(&[0.5; 8], 9).is_none());
+        let one = VectorIndex::open(&file(&dir, &vectors(1, 8, 3), 8, &options)).unwrap();
+        assert_eq!(one.search(&one.vector(0).unwrap(), 30, 0, None).unwrap().len(), 1);
+        let few = VectorIndex::open(&file(&dir, &vectors(26, 8, 3), 8, &options)).unwrap();
+        let query = few.vector(7).unwrap();
+        let hits: Vec<u32> = few.search(&query, 30, 0, None).unwrap().iter().map(|hit| hit.number).collect();
+        assert_eq!(hits, brute(&few, &query, 26));
+        assert!(few.search(&query, 0, 0, None).unwrap().is_empty());
+        assert!(few.search(&query[..7], 3, 0, None).is_err());
+        assert!(few.search(&[f32::NAN; 8], 3, 0, None).is_err());
+    }
+}
+
+#[test]
+fn copies_of_one_vector_are_all_reached_and_ranked_by_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut all = vectors(40, 8, 21);
+    for _ in 0..600 {
+        all.extend_from_within(8..16);
+    }
+    let index = VectorIndex::open(&file(&dir, &all, 8, &with_graph())).unwrap();
+    index.verify().unwrap();
+    let exact = VectorIndex::open(&file(&tempfile::tempdir().unwrap(), &all, 8, &GraphOptions::default())).unwrap();
+    let hits = exact.search(&exact.vector(1).unwrap(), 4, 0, None).unwrap();
+    assert_eq!(hits.iter().map(|hit| hit.number).collect::<Vec<u32>>(), [1, 40, 41, 42]);
+}
+
+#[test]
+fn the_same_vectors_give_the_same_bytes() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let all = vectors(700, 16, 8);
+    let read = |dir| std::fs::read(file(dir, &all, 16, &with_graph())).unwrap();
+    assert!(read(&one) == read(&two));
+}
+
+#[test]
+fn a_tiny_file_has_the_bytes_that_the_specification_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("v");
+    let rows = [Pointer { unit: 5, section: 6, document: 7 }, Pointer { unit: -1, section: 8, document: 9 }];
+    write(&path, &[0.5, -1.0, 0.25, 0.0, 1.0, 0.0], 3, &rows, &GraphOptions::default()).unwrap();
+    let hex: String = std::fs::read(&path).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hex, include_str!("golden.hex").split_whitespace().collect::<String>());
+}
+
+#[test]
+fn a_flipped_byte_is_an_error_wherever_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(&dir, &vectors(30, 4, 2), 4, &with_graph());
+    let whole = std::fs::read(&path).unwrap();
+    for at in 0..whole.len() {
+        for flip in [[0x01, 0x80, 0xff][at % 3]] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= flip;
+            std::fs::write(&path, &bytes).unwrap();
+            assert!(VectorIndex::open(&path).is_err(), "byte {at} ^ {flip:#x}");
+        }
+    }
+}
+
+#[test]
+fn damage_that_no_checksum_saw_gives_no_panic() {
+    // Larger files are not read in full when they are opened; here the checksums are made to fit the damage.
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(&dir, &vectors(30, 4, 2), 4, &with_graph());
+    let whole = std::fs::read(&path).unwrap();
+    let table = 128;
+    let blocks = (whole.len() - table) / 32;
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    let mut random = Random(77);
+    for _ in 0..4000 {
+        let mut bytes = whole.clone();
+        let at = table + 5 * 32 + (random.next() as usize % (whole.len() - table - 5 * 32));
+        bytes[at] = random.next() as u8;
+        for entry in (0..blocks.min(5)).map(|i| table + 32 * i) {
+            let (offset, len) = (word(&bytes, entry + 8), word(&bytes, entry + 16));
+            if offset + len <= bytes.len() && offset > 0 && bytes[entry] <= 5 && bytes[entry] > 0 {
+                let crc = crc32fast::hash(&bytes[offset..offset + len]);
+                bytes[entry + 24..entry + 28].copy_from_slice(&crc.to_le_bytes());
+            }
+        }
+        let count = u32::from_le_bytes(bytes[64..68].try_into().unwrap()) as usize;
+        let crc = crc32fast::hash(&bytes[table..table + 32 * count]);
+        bytes[120..124].copy_from_slice(&crc.to_le_bytes());
+        let crc = crc32fast::hash(&bytes[..124]);
+        bytes[124..128].copy_from_slice(&crc.to_le_bytes());
+        std::fs::write(&path, &bytes).unwrap();
+        if let Ok(index) = VectorIndex::open(&path) {
+            let _ = index.verify();
+            for hit in index.search(&[0.5; 4], 5, 0, None).unwrap() {
+                assert!(index.pointer(hit.number).is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_truncated_or_longer_file_and_a_newer_version_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(&dir, &vectors(20, 4, 2), 4, &with_graph());
+    let whole = std::fs::read(&path).unwrap();
+    for len in 0..whole.len() {
+        std::fs::write(&path, &whole[..len]).unwrap();
+        assert!(VectorIndex::open(&path).is_err(), "{len} bytes");
+    }
+    let mut longer = whole.clone();
+    longer.push(0);
+    std::fs::write(&path, &longer).unwrap();
+    assert!(VectorIndex::open(&path).unwrap_err().is_corrupt());
+    let mut newer = whole;
+    newer[8..12].copy_from_slice(&(FORMAT_VERSION + 1).to_le_bytes());
+    let crc = crc32fast::hash(&newer[..124]);
+    newer[124..128].copy_from_slice(&crc.to_le_bytes());
+    std::fs::write(&path, &newer).unwrap();
+    assert!(VectorIndex::open(&path).unwrap_err().is_too_new());
+    std::fs::remove_file(&path).unwrap();
+    assert!(VectorIndex::open(&path).unwrap_err().is_missing());
+}

@@ -302,3 +302,7 @@ fn uncovered(units: &[Unit], ledger: &[SentenceOutcome]) -> Vec<Span> {
         })
         .collect()
 }
+
+#[cfg(test)]
+#[path = "assemble_tests.rs"]
+mod tests;

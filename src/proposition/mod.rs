@@ -10,6 +10,7 @@ mod ledger;
 mod lexis;
 mod quantity;
 mod raw;
+mod segment;
 mod source;
 mod tidy;
 mod unit;
@@ -19,6 +20,7 @@ pub use confidence::REVIEW_BELOW;
 pub use entities::entities;
 pub use ledger::{Outcome, SentenceOutcome};
 pub use raw::{Passage, RawProposition, Sentence, SentenceYield};
+pub use segment::sentences;
 pub use unit::{Reason, Status, Unit, UnitKind};
 
 use serde::{Deserialize, Serialize};

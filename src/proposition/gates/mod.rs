@@ -98,7 +98,7 @@ pub(crate) fn examine(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding
     if !form.is_empty() {
         return form;
     }
-    let mut findings = reference::check(candidate);
+    let mut findings: Vec<Finding> = reference::check(candidate).into_iter().collect();
     findings.extend(number::check(candidate, source));
     findings.extend(name::check(candidate, source));
     findings.extend(modality::check(candidate, source));

@@ -1,0 +1,195 @@
+//! Sections along the heading skeleton of a document.
+//!
+//! 1. Each heading with the text up to the next heading is a node; a heading without text joins the node after it.
+//! 2. Headings whose title recurs throughout the document (原因, 应用案例, Remedy) are facets of the entry above them: facets stay
+//!    with their entry as long as the whole fits. All other headings start a section of their own, however short.
+//! 3. What is longer than `max` is cut at articles, paragraphs or sentences into parts of `min` to `max` characters.
+
+use std::collections::HashMap;
+
+use super::{Section, Splitter, outline, pack};
+use crate::document::{Document, Format, Span, front_matter, join, leading_title, markdown};
+
+/// A title that occurs at least this often names a facet.
+const RECURS: usize = 3;
+
+/// Splits along headings into sections of `min` to `max` characters; see the module for the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadingSplitter {
+    /// Parts of a long section are not shorter than this many code points where its sentences allow.
+    pub min: usize,
+    /// Sections longer than this many code points are cut; a single sentence may exceed it.
+    pub max: usize,
+}
+
+impl Default for HeadingSplitter {
+    fn default() -> Self {
+        Self { min: 800, max: 1500 }
+    }
+}
+
+impl Splitter for HeadingSplitter {
+    fn split(&self, document: &Document) -> Vec<Section> {
+        let text = document.text.as_str();
+        let nodes = facets(nodes(document));
+        let mut sections = Vec::new();
+        let mut from = 0;
+        let mut chars = 0;
+        for group in self.group(text, nodes) {
+            let part = &text[from..group.end];
+            let mut cut_at = vec![];
+            // Bytes bound characters from above, so short parts need no counting.
+            if part.len() > self.max {
+                cut_at = pack::cuts(part, document.format, self.min, self.max);
+            }
+            cut_at.push(part.len());
+            let mut start = 0;
+            for cut in cut_at {
+                let length = part[start..cut].chars().count();
+                if length > 0 {
+                    sections.push(Section { span: Span::new(chars, chars + length), heading_path: group.path.clone() });
+                }
+                (start, chars) = (cut, chars + length);
+            }
+            from = group.end;
+        }
+        sections
+    }
+}
+
+/// A heading with its text, or text without a heading.
+#[derive(Debug)]
+struct Node {
+    end: usize,
+    level: u8,
+    path: Vec<String>,
+    has_body: bool,
+    titled: bool,
+    facet: bool,
+}
+
+/// Nodes that make one section (before long ones are cut).
+struct Group {
+    end: usize,
+    path: Vec<String>,
+}
+
+impl HeadingSplitter {
+    /// Joins headings without text to the next node, and facets to their entry while all of it fits.
+    fn group(&self, text: &str, nodes: Vec<Node>) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut from = 0;
+        // Length of the last group, and whether facets may still join it.
+        let mut length = 0;
+        let mut pending_facet: Option<bool> = None;
+        let last = nodes.len().saturating_sub(1);
+        for (index, node) in nodes.into_iter().enumerate() {
+            let facet = *pending_facet.get_or_insert(node.facet);
+            if !node.has_body && index < last {
+                continue;
+            }
+            pending_facet = None;
+            let own = text[from..node.end].chars().count();
+            let joins = facet && length > 0 && length + own <= self.max;
+            match groups.last_mut() {
+                Some(group) if joins => {
+                    let common = group.path.iter().zip(&node.path).take_while(|(a, b)| a == b).count();
+                    group.path.truncate(common);
+                    group.end = node.end;
+                    length += own;
+                }
+                _ => {
+                    groups.push(Group { end: node.end, path: node.path });
+                    length = own;
+                }
+            }
+            from = groups.last().map_or(0, |group| group.end);
+        }
+        groups
+    }
+}
+
+/// The nodes of the document; together they tile it.
+fn nodes(document: &Document) -> Vec<Node> {
+    let text = document.text.as_str();
+    let (marks, titles) = match document.format {
+        Format::PlainText => (outline::plain(text), 0),
+        Format::Markdown => {
+            let headings = markdown::headings(text);
+            let titles =
+                Some(leading_title(text, &headings)).filter(|&n| n > 0 && join(&headings[..n]) == document.title);
+            let marks = headings.into_iter().map(|h| outline::Mark {
+                start: h.range.start,
+                body: h.range.end,
+                level: h.level,
+                title: Some(h.title),
+            });
+            (marks.collect(), titles.unwrap_or(0))
+        }
+    };
+    let mut nodes = Vec::with_capacity(marks.len() + 1);
+    let first = marks.first().map_or(text.len(), |mark| mark.start);
+    let matter = match document.format {
+        Format::Markdown => front_matter(text).map_or(0, |range| range.end),
+        Format::PlainText => 0,
+    };
+    if first > 0 {
+        let has_body = !text[matter.min(first)..first].trim().is_empty();
+        nodes.push(Node { end: first, level: 0, path: Vec::new(), has_body, titled: false, facet: false });
+    }
+    let mut open: Vec<(u8, String)> = Vec::new();
+    for (index, mark) in marks.iter().enumerate() {
+        let end = marks.get(index + 1).map_or(text.len(), |next| next.start);
+        open.retain(|(level, _)| *level < mark.level);
+        if let Some(title) = &mark.title
+            && index >= titles
+            && !title.is_empty()
+            && *title != document.title
+        {
+            open.push((mark.level, title.clone()));
+        }
+        nodes.push(Node {
+            end,
+            level: mark.level,
+            path: open.iter().map(|(_, title)| title.clone()).collect(),
+            has_body: !text[mark.body..end].trim().is_empty(),
+            titled: mark.title.is_some(),
+            facet: false,
+        });
+    }
+    nodes
+}
+
+/// Marks the nodes that are facets of an entry above them: their title, without its number, recurs in the document, or
+/// they lie below such a node.
+fn facets(mut nodes: Vec<Node>) -> Vec<Node> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let named = |node: &Node| node.titled.then(|| node.path.last().map(|title| key(title))).flatten();
+    for name in nodes.iter().filter_map(named) {
+        *counts.entry(name).or_default() += 1;
+    }
+    let names: Vec<Option<String>> = nodes.iter().map(named).collect();
+    // Levels of the entry and of the outermost facet that are open.
+    let (mut entry, mut facet): (Option<u8>, Option<u8>) = (None, None);
+    for (node, name) in nodes.iter_mut().zip(names) {
+        if facet.is_some_and(|level| node.level <= level) {
+            facet = None;
+        }
+        let recurs = name.is_some_and(|name| counts.get(&name).is_some_and(|&count| count >= RECURS));
+        if facet.is_some() {
+            node.facet = true;
+        } else if recurs && node.titled && entry.is_some_and(|level| node.level > level) {
+            node.facet = true;
+            facet = Some(node.level);
+        } else {
+            entry = node.titled.then_some(node.level);
+        }
+    }
+    nodes
+}
+
+/// A title without numbering, punctuation and case, for counting. Empty titles never recur.
+fn key(title: &str) -> String {
+    let name: String = title.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+    if name.is_empty() { title.to_string() } else { name }
+}
