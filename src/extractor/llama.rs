@@ -21,7 +21,7 @@ use crate::proposition::{Passage, Sentence, SentenceKind, SentenceYield};
 /// passage is shown in windows of whole sentences.
 const WINDOW: usize = 2_000;
 /// Sentences with fewer letters and digits are kept verbatim: there is nothing to rewrite.
-const SHORTEST: usize = 4;
+const SHORTEST: usize = 8;
 
 /// Bounds on what is written for one sentence, and on what is decoded together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,9 +119,10 @@ impl LlamaExtractor {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// Text of a document as it may stand in a prompt: what would read as a control token is broken up.
+    /// Text of a document as it may stand in a prompt: what would read as a control token is broken up, and straight
+    /// quotes, which would end a JSON string when the model copies them, become typographic ones.
     fn harmless(&self, text: &str) -> String {
-        let mut text = text.to_owned();
+        let mut text = prompt::curl_quotes(text);
         for token in self.control.iter().filter(|t| !t.trim().is_empty()) {
             if text.contains(token.as_str()) {
                 let mut chars = token.chars();
@@ -194,7 +195,13 @@ impl Extractor for LlamaExtractor {
         }
         let mut yields: Vec<Vec<Option<SentenceYield>>> =
             passages.iter().map(|p| vec![None; p.sentences.len()]).collect();
-        for finished in scheduler::run(self, passages, windows, stop)? {
+        for mut finished in scheduler::run(self, passages, windows, stop)? {
+            let passage = &passages[finished.passage];
+            if passage.text.contains('"') {
+                for proposition in &mut finished.output.propositions {
+                    proposition.statement = prompt::straighten_quotes(&proposition.statement, passage.text);
+                }
+            }
             yields[finished.passage][finished.sentence] = Some(finished.output);
         }
         Ok(yields)
@@ -246,7 +253,7 @@ mod tests {
     #[test]
     fn headings_rows_and_fragments_are_not_asked_about() {
         assert!(is_asked("油温不得超过 95 ℃。", SentenceKind::Prose));
-        assert!(is_asked("（二）堵塞消防通道的", SentenceKind::ListItem));
+        assert!(is_asked("（二）堵塞消防通道的，", SentenceKind::ListItem));
         assert!(!is_asked("| 1 | 2 |", SentenceKind::TableRow));
         assert!(!is_asked("第一章", SentenceKind::Heading));
         assert!(!is_asked("***", SentenceKind::Prose));

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use candle_core::quantized::GgmlDType;
 use memmap2::Mmap;
 
-use self::header::{Cursor, Header, Value, tag};
+use self::header::{Header, Value, tag};
 use super::map::map_file;
 use crate::error::{Error, Kind, Result};
 
 pub use writer::{GgufWriter, MetaValue};
+
+pub(super) use header::Cursor;
 
 /// An open GGUF file. The header is parsed and every tensor's range checked; tensor bytes stay in the map until touched.
 #[derive(Debug)]

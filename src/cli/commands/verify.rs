@@ -1,0 +1,124 @@
+//! `mingti verify`: every file and every pointer of the index.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use mingti::document::Span;
+use mingti::index::{VectorIndex, verify_generation};
+use mingti::store::{Reader, View, generation_dir};
+use serde::Serialize;
+
+use crate::cli::args::VerifyArgs;
+use crate::cli::failure::{Exit, Outcome};
+use crate::cli::output::{self, Out};
+use crate::cli::settings::Settings;
+
+/// Faults named; a damaged file can have any number of them.
+const NAMED: usize = 50;
+
+/// What was looked at, and what is wrong with it.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    version: u32,
+    generation: u64,
+    documents: usize,
+    sections: usize,
+    units: usize,
+    vectors: usize,
+    /// Empty when all is well.
+    faults: Vec<String>,
+}
+
+impl Report {
+    fn fault(&mut self, text: impl Into<String>) {
+        if self.faults.len() < NAMED {
+            self.faults.push(text.into());
+        }
+    }
+
+    fn check(&mut self, result: mingti::Result<()>) {
+        if let Err(error) = result {
+            self.fault(error.to_string());
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(settings: &Settings, args: &VerifyArgs) -> Outcome {
+    let reader = Reader::open(&settings.index)?;
+    let generation = reader.require_generation()?.clone();
+    let mut report = Report { version: 1, generation: generation.number, ..Report::default() };
+    report.check(reader.integrity());
+    let folder = generation_dir(reader.dir(), generation.number);
+    report.check(verify_generation(&folder));
+    let units = store(reader.view(), &mut report);
+    let checked = units.and_then(|units| pointers(&folder, &units, generation.vectors, &mut report));
+    report.check(checked);
+
+    let mut out = Out::stdout();
+    if args.json {
+        out.json(&report)?;
+    } else if report.faults.is_empty() {
+        out.text(&format!(
+            "ok: generation {}, {} documents, {} sections, {} units, {} vectors\n",
+            report.generation, report.documents, report.sections, report.units, report.vectors
+        ))?;
+    }
+    report.faults.iter().for_each(output::complain);
+    Ok(if report.faults.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// Where a searchable unit belongs: its section's and its document's row.
+type Units = HashMap<i64, (i64, i64)>;
+
+/// Sections tile their documents, and ranges lie in their sections. Gives the searchable units.
+fn store(view: View<'_>, report: &mut Report) -> mingti::Result<Units> {
+    let mut units = Units::new();
+    for document in view.documents()? {
+        report.documents += 1;
+        let mut end = 0;
+        for section in view.sections(document.row)? {
+            report.sections += 1;
+            let place = format!("{}, characters {}..{}", document.path, section.span.start, section.span.end);
+            if section.span.start != end || section.text.chars().count() != section.span.len() {
+                report.fault(format!("{place}: the section does not follow on the one before it"));
+            }
+            end = section.span.end;
+            for unit in view.units(section.row)? {
+                report.units += 1;
+                let ranges = unit.unit.evidence.iter().chain(&unit.unit.antecedents);
+                if ranges.copied().any(|range: Span| !section.span.contains(range)) {
+                    report.fault(format!("{place}: unit {} points out of its section", unit.id));
+                }
+                if unit.unit.is_searchable() {
+                    units.insert(unit.row, (section.row, document.row));
+                }
+            }
+        }
+        if end != document.chars {
+            report.fault(format!("{}: its sections end at character {end} of {}", document.path, document.chars));
+        }
+    }
+    Ok(units)
+}
+
+/// Every vector stands for a searchable unit, and every searchable unit has one.
+fn pointers(folder: &Path, units: &Units, published: usize, report: &mut Report) -> mingti::Result<()> {
+    let file = folder.join(mingti::index::VECTOR_FILE);
+    let index = VectorIndex::open(&file)?;
+    report.vectors = index.len();
+    let mut missing = units.clone();
+    for (number, pointer) in index.pointers().iter().enumerate() {
+        if units.get(&pointer.unit) != Some(&(pointer.section, pointer.document)) {
+            report.fault(format!("{}: vector {number} points to no searchable unit", file.display()));
+        }
+        missing.remove(&pointer.unit);
+    }
+    if !missing.is_empty() {
+        report.fault(format!("{}: {} searchable units have no vector", file.display(), missing.len()));
+    }
+    if index.len() != published {
+        report.fault(format!("{}: expected {published} vectors, found {}", file.display(), index.len()));
+    }
+    Ok(())
+}
