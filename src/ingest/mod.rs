@@ -1,5 +1,58 @@
 //! The write path: what changed, extract, gate, embed, build, switch.
+//!
+//! [`index`] brings an index up to date with files and folders. Each section is committed as soon as its units are there, so
+//! a run that is interrupted or killed goes on where it was; readers see the old generation until the new one is whole.
 
+mod build;
+mod options;
 mod progress;
+mod units;
+mod update;
+mod walk;
 
+pub use build::embedding_text;
+pub use options::{Embedded, IndexOptions, IndexSummary, PassageEmbedder};
 pub use progress::{Interrupt, Progress};
+pub use units::passage_units;
+
+use crate::error::{Error, Kind, Result};
+use crate::extractor::Extractor;
+use crate::store::Writer;
+
+/// Brings the index in `options.index` up to date with the files at `options.paths` and publishes a new generation if
+/// anything changed.
+///
+/// Files are compared by the hash of their bytes, sections by the hash of their text and context; only sections that are
+/// new are extracted. Files that vanished from a named folder are soft-deleted; files outside the named paths are not touched.
+/// A file that cannot be read is told as [`Progress::Failed`], counted in [`IndexSummary::failed`], and does not stop the
+/// others. Without an extractor every sentence is kept verbatim.
+///
+/// A document is known by its path relative to the folder that was named, or by its file name when the file itself was
+/// named. Two different files that would get the same path are refused, the second one as failed.
+///
+/// # Errors
+/// None of the paths exists, another process writes to the index, the disk or a model fails, or `interrupt` was raised
+/// ([`Error::is_interrupted`]). Finished sections are kept in every case.
+pub fn index(
+    options: &IndexOptions,
+    mut extractor: Option<&mut dyn Extractor>,
+    embedder: &dyn PassageEmbedder,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+) -> Result<IndexSummary> {
+    if options.paths.is_empty() {
+        return Err(Error::new(Kind::Usage, "no file or folder to index"));
+    }
+    let mut summary = IndexSummary::default();
+    let found = walk::walk(options, progress)?;
+    summary.failed += found.failed;
+    let mut writer = Writer::open_or_create(&options.index)?;
+    let settings = units::Settings::new(options, extractor.as_deref());
+    update::update(&mut writer, &found, &settings, progress, interrupt, &mut summary)?;
+    update::extract(&mut writer, &settings, &mut extractor, progress, interrupt, &mut summary)?;
+    build::publish(&mut writer, options, embedder, progress, interrupt, &mut summary)?;
+    Ok(summary)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! What a run is asked to do, and what it did.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::index::GraphOptions;
+use crate::proposition::UnitKind;
+
+/// What to index and how.
+#[derive(Debug, Clone)]
+pub struct IndexOptions {
+    /// Folder of the index; made when it is missing.
+    pub index: PathBuf,
+    /// Files and folders, folders with everything below them.
+    pub paths: Vec<PathBuf>,
+    /// What is searched.
+    pub unit: UnitKind,
+    /// Window of [`UnitKind::Fixed`], in code points.
+    pub window: usize,
+    /// How the vector index is built.
+    pub graph: GraphOptions,
+}
+
+impl IndexOptions {
+    /// Propositions, with the defaults of everything else.
+    pub fn new(index: impl AsRef<Path>, paths: Vec<PathBuf>) -> Self {
+        Self {
+            index: index.as_ref().to_owned(),
+            paths,
+            unit: UnitKind::Proposition,
+            window: 500,
+            graph: GraphOptions::default(),
+        }
+    }
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct IndexSummary {
+    /// Files that were looked at.
+    pub files: usize,
+    /// Files and paths that could not be read; the rest is indexed.
+    pub failed: usize,
+    /// Documents that are new or changed.
+    pub changed: usize,
+    /// Documents that were as the index had them.
+    pub unchanged: usize,
+    /// Documents whose files vanished.
+    pub deleted: usize,
+    /// Sections whose units were made in this run.
+    pub sections: usize,
+    /// Of these, sections whose extraction came from the cache.
+    pub cached: usize,
+    /// Texts that were embedded in this run.
+    pub embedded: usize,
+    /// Searchable units in the index.
+    pub units: usize,
+    /// The generation that this run published; `None` when nothing had changed.
+    pub generation: Option<u64>,
+}
+
+/// Vectors of a batch of texts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Embedded {
+    /// Values in a vector.
+    pub dimension: usize,
+    /// The vectors one after another, each of unit length.
+    pub vectors: Vec<f32>,
+    /// Indices of texts of which only the beginning was embedded, because the model's limit ended it.
+    pub truncated: Vec<usize>,
+}
+
+/// Turns passages into vectors.
+pub trait PassageEmbedder {
+    /// Everything that shapes a vector apart from the text. Vectors of different fingerprints are never mixed.
+    fn fingerprint(&self) -> String;
+
+    /// The name by which the same embedder is found again: a manifest identifier or a path.
+    fn name(&self) -> String;
+
+    /// Values in a vector.
+    fn dimension(&self) -> usize;
+
+    /// The vectors of `texts`, in order.
+    fn embed_passages(&self, texts: &[&str]) -> Result<Embedded>;
+}

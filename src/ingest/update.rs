@@ -1,0 +1,300 @@
+//! Bringing documents, sections and units up to date.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::options::IndexSummary;
+use super::progress::{Interrupt, Progress};
+use super::units::{OwnedPassage, Settings, format_name, format_of, passage_units};
+use super::walk::{Found, FoundFile};
+use crate::document::Document;
+use crate::error::{Error, Kind, Result};
+use crate::extractor::Extractor;
+use crate::proposition::{Assembly, SentenceYield, UnitKind, sentences};
+use crate::store::{CacheKey, NewDocument, NewSection, SectionDone, Writer};
+
+/// Sections that go to a model together, so that it can fill its batch.
+const ASKED_TOGETHER: usize = 4;
+/// Sections that are committed together when no model is asked.
+const KEPT_TOGETHER: usize = 64;
+
+/// Compares files with the index and writes what changed; deletes what vanished.
+pub(super) fn update(
+    writer: &mut Writer,
+    found: &Found,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+    summary: &mut IndexSummary,
+) -> Result<()> {
+    progress(Progress::Started { files: found.files.len() });
+    for file in &found.files {
+        interrupt.check()?;
+        summary.files += 1;
+        match update_file(writer, file, settings, progress, summary) {
+            Ok(()) => {}
+            Err(Fault::File(error)) => {
+                summary.failed += 1;
+                progress(Progress::Failed { path: file.name.clone(), error: error.to_string() });
+            }
+            Err(Fault::Index(error)) => return Err(error),
+        }
+    }
+    delete_vanished(writer, found, summary)
+}
+
+/// Whose fault an error is: a file's, and the others go on, or the index's.
+enum Fault {
+    File(Error),
+    Index(Error),
+}
+
+fn update_file(
+    writer: &mut Writer,
+    file: &FoundFile,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress),
+    summary: &mut IndexSummary,
+) -> Result<(), Fault> {
+    let known = writer.view().document_by_path(&file.name).map_err(Fault::Index)?;
+    if let Some(known) = &known {
+        refuse_stranger(file, &known.root).map_err(Fault::File)?;
+    }
+    let bytes = std::fs::read(&file.source)
+        .map_err(|error| Fault::File(Error::io("cannot read the file", &file.source, error)))?;
+    let hash = settings.document_hash(&bytes);
+    if let Some(known) = known.filter(|k| !k.deleted && k.content_hash == hash) {
+        if known.root != file.root {
+            writer.set_root(known.row, &file.root).map_err(Fault::Index)?;
+        }
+        let sections = writer.view().sections(known.row).map_err(Fault::Index)?.len();
+        summary.unchanged += 1;
+        progress(Progress::File { path: file.name.clone(), new_sections: 0, kept_sections: sections });
+        return Ok(());
+    }
+    let document = Document::from_bytes(&file.name, &bytes).map_err(Fault::File)?;
+    drop(bytes);
+    let replaced = write_document(writer, &document, &file.root, hash, settings).map_err(Fault::Index)?;
+    summary.changed += 1;
+    progress(Progress::File { path: file.name.clone(), new_sections: replaced.pending, kept_sections: replaced.kept });
+    Ok(())
+}
+
+/// The index has a document with this path that came from another place. If its file is still there, both are wanted and
+/// cannot both have the path; if it is gone, the folder was moved.
+fn refuse_stranger(file: &FoundFile, root: &str) -> Result<()> {
+    if root == file.root {
+        return Ok(());
+    }
+    let root = Path::new(root);
+    let other = if root.is_file() { root.to_owned() } else { root.join(&file.name) };
+    match other.canonicalize() {
+        Ok(other) if other != file.source && other.is_file() => {
+            Err(Error::new(Kind::Usage, format!("the index has `{}` under the same path", other.display()))
+                .hint("index the folder that holds both, so that their paths differ, or use another index"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write_document(
+    writer: &mut Writer,
+    document: &Document,
+    root: &str,
+    content_hash: CacheKey,
+    settings: &Settings,
+) -> Result<crate::store::Replaced> {
+    let format = format_name(document.format);
+    let sections = settings.split(document);
+    let rows: Vec<NewSection<'_>> = sections
+        .iter()
+        .map(|section| {
+            let text = document.text.slice(section.span);
+            NewSection {
+                span: section.span,
+                heading_path: &section.heading_path,
+                text,
+                input_hash: settings.section_hash(format, &document.title, &section.heading_path, text),
+            }
+        })
+        .collect();
+    let new = NewDocument {
+        path: &document.path,
+        root,
+        title: &document.title,
+        content_hash,
+        encoding: document.encoding,
+        format,
+        chars: document.text.chars(),
+    };
+    writer.replace_document(&new, &rows)
+}
+
+/// Soft-deletes the documents of walked folders whose files are gone.
+fn delete_vanished(writer: &mut Writer, found: &Found, summary: &mut IndexSummary) -> Result<()> {
+    let present: HashSet<(&str, &str)> = found.files.iter().map(|f| (f.root.as_str(), f.name.as_str())).collect();
+    let gone: Vec<i64> = writer
+        .view()
+        .documents()?
+        .into_iter()
+        .filter(|document| !document.deleted && !present.contains(&(document.root.as_str(), document.path.as_str())))
+        .filter(|document| match found.folders.get(&document.root) {
+            Some(unknown) => {
+                let below = |u: &String| u.is_empty() || document.path.starts_with(&format!("{u}/"));
+                // Seen under another root, unreadable now, or still there (a link, say): not vanished.
+                !unknown.iter().any(below) && !Path::new(&document.root).join(&document.path).is_file()
+            }
+            None => false,
+        })
+        .map(|document| document.row)
+        .collect();
+    summary.deleted = writer.delete_documents(&gone)?;
+    Ok(())
+}
+
+/// A section on its way from pending to done.
+struct Waiting {
+    section: i64,
+    path: String,
+    passage: OwnedPassage,
+    key: CacheKey,
+    yields: Option<Vec<Option<SentenceYield>>>,
+    cached: bool,
+}
+
+/// Makes the units of every section that waits for them.
+pub(super) fn extract(
+    writer: &mut Writer,
+    settings: &Settings,
+    extractor: &mut Option<&mut dyn Extractor>,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+    summary: &mut IndexSummary,
+) -> Result<()> {
+    adopt(writer, settings)?;
+    let pending = writer.view().pending()?;
+    let total = pending.len();
+    let together = if settings.asks_a_model() { ASKED_TOGETHER } else { KEPT_TOGETHER };
+    let mut done = 0;
+    for rows in pending.chunks(together) {
+        interrupt.check()?;
+        let mut batch = Vec::with_capacity(rows.len());
+        for &row in rows {
+            batch.push(waiting(writer, settings, row)?);
+        }
+        if let Some(extractor) = extractor.as_deref_mut().filter(|_| settings.asks_a_model()) {
+            ask(writer, extractor, &mut batch, interrupt)?;
+        }
+        let assemblies: Vec<(Assembly, String)> = batch
+            .iter()
+            .map(|w| {
+                let assembly = passage_units(settings.unit, &w.passage.borrow(), w.yields.as_deref().unwrap_or(&[]));
+                let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
+                (assembly, ledger)
+            })
+            .collect();
+        let finished: Vec<SectionDone<'_>> = batch
+            .iter()
+            .zip(&assemblies)
+            .map(|(w, (assembly, ledger))| SectionDone {
+                section: w.section,
+                units: &assembly.units,
+                uncovered: &assembly.uncovered,
+                ledger,
+            })
+            .collect();
+        writer.commit_sections(&finished)?;
+        for w in &batch {
+            done += 1;
+            summary.sections += 1;
+            summary.cached += usize::from(w.cached);
+            progress(Progress::Section { done, total, path: w.path.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn waiting(writer: &Writer, settings: &Settings, row: i64) -> Result<Waiting> {
+    let view = writer.view();
+    let section = view.section(row)?;
+    let document = view.document(section.document)?;
+    let sentences = match settings.unit {
+        UnitKind::Proposition | UnitKind::Sentence => sentences(&section.text, format_of(&document.format)),
+        UnitKind::Section | UnitKind::Fixed => Vec::new(),
+    };
+    let key = settings.extraction_key(&document.format, &document.title, &section.heading_path, &section.text);
+    let passage =
+        OwnedPassage { title: document.title, heading_path: section.heading_path, text: section.text, sentences };
+    Ok(Waiting { section: row, path: document.path, passage, key, yields: None, cached: false })
+}
+
+/// Fills in what the model writes, from the cache where it was asked before. Its answers are kept at once, so that it is
+/// never asked for the same section twice.
+fn ask(writer: &mut Writer, extractor: &mut dyn Extractor, batch: &mut [Waiting], interrupt: &Interrupt) -> Result<()> {
+    for w in batch.iter_mut() {
+        let kept = writer.extraction(&w.key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
+        w.yields = kept.filter(|yields: &Vec<Option<SentenceYield>>| yields.len() == w.passage.sentences.len());
+        w.cached = w.yields.is_some();
+    }
+    let missing: Vec<usize> = (0..batch.len()).filter(|&i| batch[i].yields.is_none()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let passages: Vec<_> = missing.iter().map(|&i| batch[i].passage.borrow()).collect();
+    let stop = || interrupt.is_raised();
+    let written = extractor.extract(&passages, &stop)?;
+    if written.len() != missing.len() {
+        return Err(Error::new(Kind::Internal, "the extractor lost a section")
+            .expected(missing.len().to_string())
+            .found(written.len().to_string()));
+    }
+    for (i, yields) in missing.into_iter().zip(written) {
+        let json = serde_json::to_string(&yields)
+            .map_err(|error| Error::new(Kind::Internal, "cannot keep what the model wrote").because(error))?;
+        writer.put_extraction(&batch[i].key, &json)?;
+        batch[i].yields = Some(yields);
+    }
+    Ok(())
+}
+
+/// Sections that an interrupted run with other settings left waiting are made with the settings of this run, so that a
+/// generation can be published; their documents are marked to be looked at again when they are named.
+fn adopt(writer: &mut Writer, settings: &Settings) -> Result<()> {
+    const LOOK_AGAIN: CacheKey = [0; 32];
+    let mut foreign: Vec<i64> = Vec::new();
+    for row in writer.view().pending()? {
+        let section = writer.view().section(row)?;
+        if foreign.last() == Some(&section.document) {
+            continue;
+        }
+        let document = writer.view().document(section.document)?;
+        let hash = settings.section_hash(&document.format, &document.title, &section.heading_path, &section.text);
+        if hash != section.input_hash {
+            foreign.push(section.document);
+        }
+    }
+    for row in foreign {
+        let document = writer.view().document(row)?;
+        let sections = writer.view().sections(row)?;
+        let rows: Vec<NewSection<'_>> = sections
+            .iter()
+            .map(|s| NewSection {
+                span: s.span,
+                heading_path: &s.heading_path,
+                text: &s.text,
+                input_hash: settings.section_hash(&document.format, &document.title, &s.heading_path, &s.text),
+            })
+            .collect();
+        let new = NewDocument {
+            path: &document.path,
+            root: &document.root,
+            title: &document.title,
+            content_hash: LOOK_AGAIN,
+            encoding: &document.encoding,
+            format: &document.format,
+            chars: document.chars,
+        };
+        writer.replace_document(&new, &rows)?;
+    }
+    Ok(())
+}
