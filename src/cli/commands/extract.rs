@@ -81,7 +81,11 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     if let Some(trace) = extractor.as_mut().and_then(|extractor| extractor.set_trace(None)) {
         trace.finish(seconds.as_secs_f64())?;
     }
-    output::note(&format!("{total} in {}, {:.1} s per 1,000 characters", duration(seconds), total.rate(seconds.as_secs_f64())));
+    output::note(&format!(
+        "{total} in {}, {:.1} s per 1,000 characters",
+        duration(seconds),
+        total.rate(seconds.as_secs_f64())
+    ));
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
 

@@ -81,7 +81,8 @@ fn pull(store: &ModelStore, id: &str, interrupt: &Interrupt) -> Outcome<()> {
     let size = Manifest::builtin()?.get(id).map_or(0, |entry| entry.size());
     let bar = io::stderr().is_terminal().then(|| {
         let bar = ProgressBar::with_draw_target(Some(size), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:30.cyan} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}");
+        let style =
+            ProgressStyle::with_template("{bar:30.cyan} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left  {msg}");
         bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
     });
     let say = |text: String| match &bar {

@@ -61,7 +61,11 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
         bytes: size(&settings.index),
     };
     let mut out = Out::stdout();
-    if args.json { out.json(&status)? } else { out.text(&page(&status, generation))? }
+    if args.json {
+        out.json(&status)?
+    } else {
+        out.text(&page(&status, generation))?
+    }
     Ok(Exit::Done)
 }
 
@@ -71,7 +75,12 @@ fn text(reader: &Reader, path: &str) -> Outcome {
     let view = if reader.generation().is_some() { reader.view() } else { reader.working_view() };
     match view.document_by_path(path)?.filter(|document| !document.deleted) {
         Some(document) => Out::stdout().text(&view.text(document.row)?)?,
-        None => return Err(Failure::hinted(format!("{path}: not in the index"), "`mingti search` prints paths as the index has them")),
+        None => {
+            return Err(Failure::hinted(
+                format!("{path}: not in the index"),
+                "`mingti search` prints paths as the index has them",
+            ));
+        }
     }
     Ok(Exit::Done)
 }
@@ -104,7 +113,11 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
     lines.push(match generation {
         Some(row) => format!(
             "generation {}, unit {}, {} vectors of {} dimensions by {}",
-            row.number, row.unit, row.vectors, row.dimension, printable(&row.embedder_name)
+            row.number,
+            row.unit,
+            row.vectors,
+            row.dimension,
+            printable(&row.embedder_name)
         ),
         None => "generation none yet: run the same `mingti index` command again, it continues".to_owned(),
     });
@@ -123,9 +136,15 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
     }
     lines.push(format!("uncovered  {}", status.uncovered.len()));
     for section in status.uncovered.iter().take(NAMED) {
-        let ranges: Vec<String> = section.ranges.iter().map(|range| format!("{}..{}", range.start, range.end)).collect();
+        let ranges: Vec<String> =
+            section.ranges.iter().map(|range| format!("{}..{}", range.start, range.end)).collect();
         let trail: String = section.heading_path.iter().map(|heading| format!(" › {}", printable(heading))).collect();
-        lines.push(format!("           {}{trail}: characters {}: {}", printable(&section.path), ranges.join(", "), section.reason));
+        lines.push(format!(
+            "           {}{trail}: characters {}: {}",
+            printable(&section.path),
+            ranges.join(", "),
+            section.reason
+        ));
     }
     if status.uncovered.len() > NAMED {
         lines.push(format!("           … {} more; `--json` names all", status.uncovered.len() - NAMED));
