@@ -110,7 +110,7 @@ fn length_cost(length: usize, min: usize, max: usize) -> u64 {
     if length < min {
         40 + 400 * (min - length) / min
     } else if length > max {
-        1000 + 2000 * (length - max) / max
+        1000 + 4000 * (length - max) / max
     } else {
         40 * length.abs_diff((min + max) / 2) / max
     }
