@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use mingti::embedder::Embedder;
+use mingti::embedder::{Embedder, Kind};
 use mingti::extractor::LlamaExtractor;
+use mingti::ingest::{Embedded, PassageEmbedder};
 use mingti::model::{DeviceChoice, Manifest, ModelStore, Role};
 use mingti::proposition::UnitKind;
-use mingti::query::{Mode, Searcher};
+use mingti::query::{Mode, QueryEmbedder, Searcher};
 use mingti::store::Reader;
 
 use crate::cli::args::{DeviceArg, UnitArg};
@@ -57,13 +58,18 @@ impl<'s> Loader<'s> {
     }
 
     /// The model that turns text into vectors.
-    pub(crate) fn embedder(&self, choice: Option<&str>) -> Outcome<Embedder> {
+    pub(crate) fn embedder(&self, choice: Option<&str>) -> Outcome<NamedEmbedder> {
         let choice = match choice {
             Some(choice) => choice,
             None => &Manifest::builtin()?.defaults.embedder,
         };
         let files = self.store.find(choice, Role::Embedder)?;
-        Ok(Embedder::load(&files, self.device)?)
+        // A path is kept whole: a search may start in another folder.
+        let name = match Path::new(choice).canonicalize() {
+            Ok(path) if !files.main.starts_with(self.store.dir()) => path.to_string_lossy().into_owned(),
+            _ => files.id.clone(),
+        };
+        Ok(NamedEmbedder { name, embedder: Embedder::load(&files, self.device)? })
     }
 
     /// The index of the settings, ready to search, with the embedder that it was built with.
@@ -80,8 +86,43 @@ impl<'s> Loader<'s> {
 }
 
 /// The index in `folder`, searched with `embedder`.
-pub(crate) fn searcher(folder: &Path, embedder: Embedder) -> Outcome<Searcher> {
+pub(crate) fn searcher(folder: &Path, embedder: NamedEmbedder) -> Outcome<Searcher> {
     Ok(Searcher::open(folder, Some(Box::new(embedder)))?)
+}
+
+/// An embedder and the name by which it is found again.
+pub(crate) struct NamedEmbedder {
+    name: String,
+    embedder: Embedder,
+}
+
+impl PassageEmbedder for NamedEmbedder {
+    fn fingerprint(&self) -> String {
+        self.embedder.fingerprint().to_owned()
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn dimension(&self) -> usize {
+        self.embedder.dimension()
+    }
+
+    fn embed_passages(&self, texts: &[&str]) -> mingti::Result<Embedded> {
+        let embeddings = self.embedder.embed(texts, Kind::Passage)?;
+        Ok(Embedded { dimension: embeddings.dim, vectors: embeddings.vectors, truncated: embeddings.truncated })
+    }
+}
+
+impl QueryEmbedder for NamedEmbedder {
+    fn embed_query(&self, query: &str) -> mingti::Result<Vec<f32>> {
+        Ok(self.embedder.embed(&[query], Kind::Query)?.vectors)
+    }
+
+    fn fingerprint(&self) -> String {
+        self.embedder.fingerprint().to_owned()
+    }
 }
 
 /// The library's word for what is searched.
