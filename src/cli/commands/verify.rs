@@ -44,11 +44,8 @@ impl Report {
 pub(crate) fn run(settings: &Settings, args: &VerifyArgs) -> Outcome {
     let reader = Reader::open(&settings.index)?;
     let generation = reader.require_generation()?.clone();
-    let mut report = Report {
-        version: 1,
-        generation: generation.number,
-        vectors: generation.vectors,
-        ..Report::default() };
+    let mut report =
+        Report { version: 1, generation: generation.number, vectors: generation.vectors, ..Report::default() };
     report.check(Searcher::verify(&settings.index));
     let checked = store(reader.view(), &mut report);
     report.check(checked);
