@@ -60,6 +60,7 @@ impl Embeddings {
 
 /// A loaded embedding model. Shared by reference between threads.
 pub struct Embedder {
+    name: String,
     tokenizer: Tokenizer,
     bert: Bert,
     pooling: Pooling,
@@ -105,6 +106,7 @@ impl Embedder {
         );
         let bert = Bert::load(settings.bert, weights, &device).map_err(|e| e.at(&files.main))?;
         Ok(Self {
+            name: files.id.clone(),
             tokenizer,
             bert,
             pooling: settings.pooling,
@@ -113,6 +115,11 @@ impl Embedder {
             passage_prefix: files.passage_prefix.clone(),
             fingerprint,
         })
+    }
+
+    /// The name that finds the same model again: a manifest identifier or a path.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Components of a vector.
