@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use mingti::embedder::{Embedder, Kind};
+use mingti::embedder::Embedder;
 use mingti::extractor::LlamaExtractor;
-use mingti::ingest::{Embedded, PassageEmbedder};
 use mingti::model::{DeviceChoice, Manifest, ModelStore, Role};
 use mingti::proposition::UnitKind;
-use mingti::query::{Mode, QueryEmbedder, Searcher};
+use mingti::query::{Mode, Searcher};
 use mingti::store::Reader;
 
 use crate::cli::args::{DeviceArg, UnitArg};
@@ -58,18 +57,17 @@ impl<'s> Loader<'s> {
     }
 
     /// The model that turns text into vectors.
-    pub(crate) fn embedder(&self, choice: Option<&str>) -> Outcome<NamedEmbedder> {
+    pub(crate) fn embedder(&self, choice: Option<&str>) -> Outcome<Embedder> {
         let choice = match choice {
             Some(choice) => choice,
             None => &Manifest::builtin()?.defaults.embedder,
         };
-        let files = self.store.find(choice, Role::Embedder)?;
-        // A path is kept whole: a search may start in another folder.
-        let name = match Path::new(choice).canonicalize() {
-            Ok(path) if !files.main.starts_with(self.store.dir()) => path.to_string_lossy().into_owned(),
-            _ => files.id.clone(),
+        // A path is kept whole with the index: a search may start in another folder.
+        let whole = match Path::new(choice).canonicalize() {
+            Ok(path) if !self.store.is_installed(choice) => path.to_string_lossy().into_owned(),
+            _ => choice.to_owned(),
         };
-        Ok(NamedEmbedder { name, embedder: Embedder::load(&files, self.device)? })
+        Ok(Embedder::load(&self.store.find(&whole, Role::Embedder)?, self.device)?)
     }
 
     /// The index of the settings, ready to search, with the embedder that it was built with.
@@ -86,43 +84,8 @@ impl<'s> Loader<'s> {
 }
 
 /// The index in `folder`, searched with `embedder`.
-pub(crate) fn searcher(folder: &Path, embedder: NamedEmbedder) -> Outcome<Searcher> {
+pub(crate) fn searcher(folder: &Path, embedder: Embedder) -> Outcome<Searcher> {
     Ok(Searcher::open(folder, Some(Box::new(embedder)))?)
-}
-
-/// An embedder and the name by which it is found again.
-pub(crate) struct NamedEmbedder {
-    name: String,
-    embedder: Embedder,
-}
-
-impl PassageEmbedder for NamedEmbedder {
-    fn fingerprint(&self) -> String {
-        self.embedder.fingerprint().to_owned()
-    }
-
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn dimension(&self) -> usize {
-        self.embedder.dimension()
-    }
-
-    fn embed_passages(&self, texts: &[&str]) -> mingti::Result<Embedded> {
-        let embeddings = self.embedder.embed(texts, Kind::Passage)?;
-        Ok(Embedded { dimension: embeddings.dim, vectors: embeddings.vectors, truncated: embeddings.truncated })
-    }
-}
-
-impl QueryEmbedder for NamedEmbedder {
-    fn embed_query(&self, query: &str) -> mingti::Result<Vec<f32>> {
-        Ok(self.embedder.embed(&[query], Kind::Query)?.vectors)
-    }
-
-    fn fingerprint(&self) -> String {
-        self.embedder.fingerprint().to_owned()
-    }
 }
 
 /// The library's word for what is searched.
