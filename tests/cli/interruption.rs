@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::support::{Home, Run, long_manual};
 
@@ -12,10 +12,32 @@ const QUESTIONS: [&str; 6] =
     ["主油泵的压力", "E-1203", "When does the spindle stop?", "蓄能器多久检查一次", "编码器报警", "cooler alarm 4021"];
 
 /// Everything that a person could notice of an index, but times and numbers of generations.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Face {
     units: Vec<String>,
-    answers: Vec<serde_json::Value>,
+    answers: Vec<Value>,
+}
+
+impl Face {
+    /// The first difference, if any. Scores may differ by rounding: the vectors of a text that was embedded among others do.
+    fn difference(&self, other: &Face) -> Option<String> {
+        if self.units.len() != other.units.len() {
+            return Some(format!("{} units and {} units", self.units.len(), other.units.len()));
+        }
+        let unit = self.units.iter().zip(&other.units).find(|(a, b)| a != b).map(|(a, b)| format!("{a}\n{b}"));
+        unit.or_else(|| self.answers.iter().zip(&other.answers).find_map(|(a, b)| difference(a, b)))
+    }
+}
+
+fn difference(a: &Value, b: &Value) -> Option<String> {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => a.iter().zip(b).find_map(|(a, b)| difference(a, b)),
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
+            a.values().zip(b.values()).find_map(|(a, b)| difference(a, b))
+        }
+        (Value::Number(a), Value::Number(b)) if (a.as_f64()? - b.as_f64()?).abs() < 1e-4 => None,
+        (a, b) => (a != b).then(|| format!("{a}\n{b}")),
+    }
 }
 
 fn face(home: &Home) -> Face {
@@ -40,8 +62,8 @@ fn face(home: &Home) -> Face {
 
 fn corpus() -> Home {
     let home = Home::new();
-    for number in 0..8 {
-        home.write(&format!("手册 {number}.md"), long_manual(number, 10));
+    for number in 0..6 {
+        home.write(&format!("手册 {number}.md"), long_manual(number, 7));
     }
     home
 }
@@ -59,7 +81,7 @@ fn an_index_survives_kill_at_ten_random_moments() {
     home.index_docs().ends(0);
     let whole = started.elapsed();
     let undisturbed = face(&home);
-    assert!(undisturbed.units.len() > 300);
+    assert!(undisturbed.units.len() > 150);
     for round in 0..10 {
         std::fs::remove_dir_all(home.index()).unwrap();
         // Each round has its tenth of the run, so that early and late moments both come up.
@@ -74,7 +96,8 @@ fn an_index_survives_kill_at_ten_random_moments() {
         }
         home.index_docs().ends(0);
         Run::of(home.mingti().arg("verify")).ends(0);
-        assert!(face(&home) == undisturbed, "killed after {moment:?} of {whole:?}, the index differs");
+        let difference = undisturbed.difference(&face(&home));
+        assert_eq!(difference, None, "killed after {moment:?} of {whole:?}, the index differs");
     }
 }
 
@@ -83,8 +106,8 @@ fn an_update_that_is_killed_leaves_the_old_index_to_readers() {
     let home = corpus();
     home.index_docs().ends(0);
     let before = face(&home);
-    for number in 8..14 {
-        home.write(&format!("手册 {number}.md"), long_manual(number, 10));
+    for number in 6..10 {
+        home.write(&format!("手册 {number}.md"), long_manual(number, 7));
     }
     let mut child = home.indexing(&[&home.docs()]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(700));
@@ -92,12 +115,12 @@ fn an_update_that_is_killed_leaves_the_old_index_to_readers() {
     child.wait().unwrap();
     let during = face(&home);
     let status = Run::of(home.mingti().args(["status", "--json"])).ends(0).object();
-    assert!(during == before || status["generation"] != 1, "half an update is visible");
+    assert!(before.difference(&during).is_none() || status["generation"] != 1, "half an update is visible");
     home.index_docs().ends(0);
     let updated = face(&home);
     std::fs::remove_dir_all(home.index()).unwrap();
     home.index_docs().ends(0);
-    assert!(face(&home) == updated, "an updated index differs from a fresh one");
+    assert_eq!(face(&home).difference(&updated), None, "an updated index differs from a fresh one");
 }
 
 #[test]
@@ -121,8 +144,8 @@ fn nothing_changed_means_no_new_generation() {
 #[test]
 fn a_stop_on_request_ends_with_130_and_keeps_finished_work() {
     let home = corpus();
-    for number in 8..30 {
-        home.write(&format!("手册 {number}.md"), long_manual(number, 10));
+    for number in 6..18 {
+        home.write(&format!("手册 {number}.md"), long_manual(number, 7));
     }
     let mut child = home.indexing(&[&home.docs()]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -148,8 +171,8 @@ fn signal(process: u32, name: &str) {
 #[test]
 fn a_second_writer_is_told_to_wait() {
     let home = corpus();
-    for number in 8..30 {
-        home.write(&format!("手册 {number}.md"), long_manual(number, 10));
+    for number in 6..18 {
+        home.write(&format!("手册 {number}.md"), long_manual(number, 7));
     }
     let mut child = home.indexing(&[&home.docs()]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let lock: &Path = &home.index().join(mingti::store::LOCK_FILE);
