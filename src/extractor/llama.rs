@@ -177,11 +177,12 @@ impl Extractor for LlamaExtractor {
         format!("{} prompt {} limits {propositions} {tokens}", self.checksum, prompt::VERSION)
     }
 
-    fn extract(
+    fn extract_each(
         &mut self,
         passages: &[Passage<'_>],
+        done: &mut dyn FnMut(usize, Vec<Option<SentenceYield>>) -> Result<()>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Vec<Option<SentenceYield>>>> {
+    ) -> Result<()> {
         let mut windows = Vec::new();
         for (p, passage) in passages.iter().enumerate() {
             let text = Text::new(passage.text.to_owned());
@@ -195,16 +196,23 @@ impl Extractor for LlamaExtractor {
         }
         let mut yields: Vec<Vec<Option<SentenceYield>>> =
             passages.iter().map(|p| vec![None; p.sentences.len()]).collect();
-        for mut finished in scheduler::run(self, passages, windows, stop)? {
-            let passage = &passages[finished.passage];
-            if passage.text.contains('"') {
-                for proposition in &mut finished.output.propositions {
-                    proposition.statement = prompt::straighten_quotes(&proposition.statement, passage.text);
-                }
-            }
-            yields[finished.passage][finished.sentence] = Some(finished.output);
+        let mut open = vec![0usize; passages.len()];
+        for window in &windows {
+            open[window.passage] += window.branches.len();
         }
-        Ok(yields)
+        for p in (0..passages.len()).filter(|p| open[*p] == 0) {
+            done(p, std::mem::take(&mut yields[p]))?;
+        }
+        let mut finished = |finished: scheduler::Finished| {
+            let (p, mut output) = (finished.passage, finished.output);
+            for proposition in &mut output.propositions {
+                proposition.statement = prompt::straighten_quotes(&proposition.statement, passages[p].text);
+            }
+            yields[p][finished.sentence] = Some(output);
+            open[p] -= 1;
+            if open[p] == 0 { done(p, std::mem::take(&mut yields[p])) } else { Ok(()) }
+        };
+        scheduler::run(self, passages, windows, &mut finished, stop)
     }
 }
 

@@ -161,6 +161,9 @@ pub(super) fn curl_quotes(text: &str) -> String {
 
 /// Undoes [`curl_quotes`] in what the model wrote: a typographic quote that `source` never uses was a straight one.
 pub(super) fn straighten_quotes(statement: &str, source: &str) -> String {
+    if !source.contains('"') {
+        return statement.to_owned();
+    }
     let straight = |c: char| matches!(c, '\u{201c}' | '\u{201d}') && !source.contains(c);
     statement.chars().map(|c| if straight(c) { '"' } else { c }).collect()
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::gguf::GgufFile;
 use super::manifest::Role;
+use super::safetensors::SafetensorsFile;
 use super::store::is_gguf_name;
 use crate::error::{Error, Kind, Result};
 
@@ -100,9 +101,7 @@ fn inspect_folder(folder: &Path) -> Result<Inspected> {
     }
     let main = folder.join("model.safetensors");
     // Opening checks that the header is sound and that the tensors lie within the file.
-    let map = super::map::map_file(&main)?;
-    safetensors::SafeTensors::deserialize(&map)
-        .map_err(|e| Error::new(Kind::Corrupt, "cannot open the weights").at(&main).because(e))?;
+    SafetensorsFile::open(&main)?;
 
     let mut files: Vec<String> = vec!["model.safetensors".into(), "config.json".into(), "tokenizer.json".into()];
     let optional =

@@ -11,6 +11,7 @@ mod manifest;
 mod map;
 mod pip;
 mod pull;
+mod safetensors;
 mod store;
 pub mod tokenizer;
 mod verify;
@@ -19,8 +20,8 @@ pub use device::DeviceChoice;
 pub use gguf::{GgufFile, GgufWriter, MetaValue, TensorView};
 pub use manifest::{Defaults, Entry, FilePin, Manifest, Role, Source, Step};
 pub use pull::PullProgress;
+pub use safetensors::SafetensorsFile;
 pub use store::{ModelFiles, ModelInfo, ModelStore};
 pub use verify::VerifyReport;
 
 pub(crate) use inspect::{pooling_folder, read_json};
-pub(crate) use map::map_file;

@@ -39,3 +39,22 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
     }
     Ok(if summary.failed > 0 { Exit::Failed } else { Exit::Done })
 }
+
+/// `2 changed and 3 unchanged documents; 8 sections extracted; 310 searchable units; generation 3`
+pub(crate) fn sentence(summary: &IndexSummary) -> String {
+    let mut text = format!("{} changed and {} unchanged documents", summary.changed, summary.unchanged);
+    for (number, what) in [(summary.deleted, "vanished"), (summary.failed, "failed")] {
+        if number > 0 {
+            text += &format!(", {number} {what}");
+        }
+    }
+    text += &format!("; {} sections extracted", summary.sections);
+    if summary.cached > 0 {
+        text += &format!(" ({} from the cache)", summary.cached);
+    }
+    text += &format!("; {} searchable units", summary.units);
+    match summary.generation {
+        Some(generation) => text + &format!("; generation {generation}"),
+        None => text + "; nothing new to publish",
+    }
+}

@@ -1,11 +1,8 @@
 //! `mingti verify`: every file and every pointer of the index.
 
-use std::collections::HashMap;
-use std::path::Path;
-
 use mingti::document::Span;
-use mingti::index::{VectorIndex, verify_generation};
-use mingti::store::{Reader, View, generation_dir};
+use mingti::query::Searcher;
+use mingti::store::{Reader, View};
 use serde::Serialize;
 
 use crate::cli::args::VerifyArgs;
@@ -47,12 +44,10 @@ impl Report {
 pub(crate) fn run(settings: &Settings, args: &VerifyArgs) -> Outcome {
     let reader = Reader::open(&settings.index)?;
     let generation = reader.require_generation()?.clone();
-    let mut report = Report { version: 1, generation: generation.number, ..Report::default() };
-    report.check(reader.integrity());
-    let folder = generation_dir(reader.dir(), generation.number);
-    report.check(verify_generation(&folder));
-    let units = store(reader.view(), &mut report);
-    let checked = units.and_then(|units| pointers(&folder, &units, generation.vectors, &mut report));
+    let mut report =
+        Report { version: 1, generation: generation.number, vectors: generation.vectors, ..Report::default() };
+    report.check(Searcher::verify(&settings.index));
+    let checked = store(reader.view(), &mut report);
     report.check(checked);
 
     let mut out = Out::stdout();
@@ -68,12 +63,8 @@ pub(crate) fn run(settings: &Settings, args: &VerifyArgs) -> Outcome {
     Ok(if report.faults.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-/// Where a searchable unit belongs: its section's and its document's row.
-type Units = HashMap<i64, (i64, i64)>;
-
-/// Sections tile their documents, and ranges lie in their sections. Gives the searchable units.
-fn store(view: View<'_>, report: &mut Report) -> mingti::Result<Units> {
-    let mut units = Units::new();
+/// Sections tile their documents, and ranges lie in their sections.
+fn store(view: View<'_>, report: &mut Report) -> mingti::Result<()> {
     for document in view.documents()? {
         report.documents += 1;
         let mut end = 0;
@@ -90,35 +81,11 @@ fn store(view: View<'_>, report: &mut Report) -> mingti::Result<Units> {
                 if ranges.copied().any(|range: Span| !section.span.contains(range)) {
                     report.fault(format!("{place}: unit {} points out of its section", unit.id));
                 }
-                if unit.unit.is_searchable() {
-                    units.insert(unit.row, (section.row, document.row));
-                }
             }
         }
         if end != document.chars {
             report.fault(format!("{}: its sections end at character {end} of {}", document.path, document.chars));
         }
-    }
-    Ok(units)
-}
-
-/// Every vector stands for a searchable unit, and every searchable unit has one.
-fn pointers(folder: &Path, units: &Units, published: usize, report: &mut Report) -> mingti::Result<()> {
-    let file = folder.join(mingti::index::VECTOR_FILE);
-    let index = VectorIndex::open(&file)?;
-    report.vectors = index.len();
-    let mut missing = units.clone();
-    for (number, pointer) in index.pointers().iter().enumerate() {
-        if units.get(&pointer.unit) != Some(&(pointer.section, pointer.document)) {
-            report.fault(format!("{}: vector {number} points to no searchable unit", file.display()));
-        }
-        missing.remove(&pointer.unit);
-    }
-    if !missing.is_empty() {
-        report.fault(format!("{}: {} searchable units have no vector", file.display(), missing.len()));
-    }
-    if index.len() != published {
-        report.fault(format!("{}: expected {published} vectors, found {}", file.display(), index.len()));
     }
     Ok(())
 }
