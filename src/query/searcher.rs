@@ -408,3 +408,7 @@ impl Searcher {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
