@@ -102,17 +102,6 @@ impl Folded {
         })
     }
 
-    /// As [`Folded::contains_word`], but an end of `needle` that is an ideograph may touch anything.
-    pub(crate) fn contains_word_or_han(&self, needle: &[char]) -> bool {
-        let (Some(&first), Some(&last)) = (needle.first(), needle.last()) else { return false };
-        needle.len() <= self.len()
-            && self.chars.windows(needle.len()).enumerate().any(|(i, window)| {
-                window == needle
-                    && (!is_wordlike(first) || i == 0 || !is_wordlike(self.chars[i - 1]))
-                    && (!is_wordlike(last) || self.chars.get(i + needle.len()).is_none_or(|&c| !is_wordlike(c)))
-            })
-    }
-
     /// True when `needle` (folded) stands anywhere in the text.
     pub(crate) fn contains(&self, needle: &[char]) -> bool {
         !needle.is_empty() && needle.len() <= self.len() && self.chars.windows(needle.len()).any(|w| w == needle)

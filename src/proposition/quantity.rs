@@ -161,109 +161,106 @@ const UNITS: &[&str] = &[
     "m/s", "mm/min",
 ];
 
-const BEFORE: &[(&str, Bound)] = &[
-    ("不超过", Bound::Upper),
-    ("不超過", Bound::Upper),
-    ("未超过", Bound::Upper),
-    ("不得超过", Bound::Upper),
-    ("不应超过", Bound::Upper),
-    ("不能超过", Bound::Upper),
-    ("不高于", Bound::Upper),
-    ("不得高于", Bound::Upper),
-    ("不大于", Bound::Upper),
-    ("不得大于", Bound::Upper),
-    ("不应大于", Bound::Upper),
-    ("不多于", Bound::Upper),
-    ("不低于", Bound::Lower),
-    ("不得低于", Bound::Lower),
-    ("不应低于", Bound::Lower),
-    ("不小于", Bound::Lower),
-    ("不得小于", Bound::Lower),
-    ("不应小于", Bound::Lower),
-    ("不少于", Bound::Lower),
-    ("不得少于", Bound::Lower),
-    ("不早于", Bound::Lower),
-    ("不晚于", Bound::Upper),
-    ("不足", Bound::Upper),
-    ("未满", Bound::Upper),
-    ("不到", Bound::Upper),
-    ("不满", Bound::Upper),
-    ("至少", Bound::Lower),
-    ("最少", Bound::Lower),
-    ("至多", Bound::Upper),
-    ("最多", Bound::Upper),
-    ("超过", Bound::Lower),
-    ("超過", Bound::Lower),
-    ("高于", Bound::Lower),
-    ("高於", Bound::Lower),
-    ("大于", Bound::Lower),
-    ("大於", Bound::Lower),
-    ("多于", Bound::Lower),
-    ("低于", Bound::Upper),
-    ("低於", Bound::Upper),
-    ("小于", Bound::Upper),
-    ("小於", Bound::Upper),
-    ("少于", Bound::Upper),
-    ("少於", Bound::Upper),
-    ("≥", Bound::Lower),
-    (">=", Bound::Lower),
-    (">", Bound::Lower),
-    ("≤", Bound::Upper),
-    ("<=", Bound::Upper),
-    ("<", Bound::Upper),
-    ("no less than", Bound::Lower),
-    ("not less than", Bound::Lower),
-    ("no fewer than", Bound::Lower),
-    ("no more than", Bound::Upper),
-    ("not more than", Bound::Upper),
-    ("not exceed", Bound::Upper),
-    ("not exceeding", Bound::Upper),
-    ("not be less than", Bound::Lower),
-    ("not be more than", Bound::Upper),
-    ("not be lower than", Bound::Lower),
-    ("not be higher than", Bound::Upper),
-    ("at least", Bound::Lower),
-    ("at most", Bound::Upper),
-    ("less than", Bound::Upper),
-    ("fewer than", Bound::Upper),
-    ("lower than", Bound::Upper),
-    ("smaller than", Bound::Upper),
-    ("more than", Bound::Lower),
-    ("higher than", Bound::Lower),
-    ("greater than", Bound::Lower),
-    ("larger than", Bound::Lower),
-    ("exceed", Bound::Lower),
-    ("exceeds", Bound::Lower),
-    ("exceeding", Bound::Lower),
-    ("over", Bound::Lower),
-    ("above", Bound::Lower),
-    ("below", Bound::Upper),
-    ("under", Bound::Upper),
-    ("up to", Bound::Upper),
-    ("within", Bound::Upper),
-    ("minimum of", Bound::Lower),
-    ("maximum of", Bound::Upper),
+const BEFORE: &[(Bound, &[&str])] = &[
+    (
+        Bound::Lower,
+        &[
+            "不低于",
+            "不得低于",
+            "不应低于",
+            "不小于",
+            "不得小于",
+            "不应小于",
+            "不少于",
+            "不得少于",
+            "不早于",
+            "至少",
+            "最少",
+            "超过",
+            "超過",
+            "高于",
+            "高於",
+            "大于",
+            "大於",
+            "多于",
+            "≥",
+            ">=",
+            ">",
+            "no less than",
+            "not less than",
+            "no fewer than",
+            "not be less than",
+            "not be lower than",
+            "at least",
+            "more than",
+            "higher than",
+            "greater than",
+            "larger than",
+            "exceed",
+            "exceeds",
+            "exceeding",
+            "over",
+            "above",
+            "minimum of",
+        ],
+    ),
+    (
+        Bound::Upper,
+        &[
+            "不超过",
+            "不超過",
+            "未超过",
+            "不得超过",
+            "不应超过",
+            "不能超过",
+            "不高于",
+            "不得高于",
+            "不大于",
+            "不得大于",
+            "不应大于",
+            "不多于",
+            "不晚于",
+            "不足",
+            "未满",
+            "不到",
+            "不满",
+            "至多",
+            "最多",
+            "低于",
+            "低於",
+            "小于",
+            "小於",
+            "少于",
+            "少於",
+            "≤",
+            "<=",
+            "<",
+            "no more than",
+            "not more than",
+            "not exceed",
+            "not exceeding",
+            "not be more than",
+            "not be higher than",
+            "at most",
+            "less than",
+            "fewer than",
+            "lower than",
+            "smaller than",
+            "below",
+            "under",
+            "up to",
+            "within",
+            "maximum of",
+        ],
+    ),
 ];
 
-const AFTER: &[(&str, Bound)] = &[
-    ("以上", Bound::Lower),
-    ("及以上", Bound::Lower),
-    ("或以上", Bound::Lower),
-    ("以下", Bound::Upper),
-    ("及以下", Bound::Upper),
-    ("以内", Bound::Upper),
-    ("以內", Bound::Upper),
-    ("之内", Bound::Upper),
-    ("or more", Bound::Lower),
-    ("or above", Bound::Lower),
-    ("or higher", Bound::Lower),
-    ("or greater", Bound::Lower),
-    ("and above", Bound::Lower),
-    ("or less", Bound::Upper),
-    ("or below", Bound::Upper),
-    ("or lower", Bound::Upper),
-    ("or fewer", Bound::Upper),
-    ("and below", Bound::Upper),
+const AFTER: &[(Bound, &[&str])] = &[
+    (Bound::Lower, &["以上", "及以上", "或以上", "or more", "or above", "or higher", "or greater", "and above"]),
+    (
+        Bound::Upper,
+        &["以下", "及以下", "以内", "以內", "之内", "or less", "or below", "or lower", "or fewer", "and below"],
+    ),
 ];
 
 /// English numbers written as words, from two on: `one` is mostly an article.
@@ -439,21 +436,37 @@ fn bound(folded: &Folded, start: usize, end: usize) -> Option<Bound> {
     while before > 0 && (folded.chars[before - 1].is_whitespace() || matches!(folded.chars[before - 1], '约' | '~')) {
         before -= 1;
     }
-    let left = BEFORE
-        .iter()
-        .filter(|(word, _)| {
-            folded.ends(before, word)
-                && (!word.is_ascii() || {
-                    let at = before - word.len();
-                    !word.starts_with(|c: char| c.is_ascii_alphabetic())
-                        || at == 0
-                        || !is_wordlike(folded.chars[at - 1])
-                })
-        })
-        .max_by_key(|(word, _)| word.chars().count());
+    let whole = |at: usize, word: &str| {
+        !word.starts_with(|c: char| c.is_ascii_alphabetic()) || at == 0 || !is_wordlike(folded.chars[at - 1])
+    };
+    let left = longest(BEFORE, |word| {
+        let n = word.chars().count();
+        folded.ends(before, word) && whole(before - n, word)
+    });
     let after = skip_spaces(folded, end);
-    let right = AFTER.iter().filter(|(word, _)| folded.has(after, word)).max_by_key(|(word, _)| word.chars().count());
-    left.or(right).map(|b| b.1)
+    let right = longest(AFTER, |word| folded.has(after, word));
+    left.or(right).or_else(|| time_bound(folded, end))
+}
+
+fn longest(table: &[(Bound, &[&str])], fits: impl Fn(&str) -> bool) -> Option<Bound> {
+    let words = table.iter().flat_map(|(bound, words)| words.iter().map(move |word| (*word, *bound)));
+    words.filter(|(word, _)| fits(word)).max_by_key(|(word, _)| word.chars().count()).map(|found| found.1)
+}
+
+/// `6月30日前` and `10秒后`: an end or a start in time.
+fn time_bound(folded: &Folded, end: usize) -> Option<Bound> {
+    let timed = ["日", "天", "月", "年", "时", "小时", "分钟", "秒", "周", "小時", "分鐘", "時"]
+        .iter()
+        .any(|u| folded.ends(end, u));
+    let mut at = skip_spaces(folded, end);
+    if matches!(folded.chars.get(at), Some('以' | '之')) {
+        at += 1;
+    }
+    match folded.chars.get(at) {
+        Some('前') if timed => Some(Bound::Upper),
+        Some('后' | '後') if timed => Some(Bound::Lower),
+        _ => None,
+    }
 }
 
 /// In `5-10 mm`, `5 至 10 mm` or `5, 10 and 20 mm` the unit belongs to every number.
