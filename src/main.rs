@@ -1,3 +1,7 @@
 //! The `mingti` program: a thin shell over the library.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -164,15 +164,24 @@ fn attend_body<const FMA: bool>(state: &mut Attention, query: &[f32], segment: S
     if len == 0 {
         return;
     }
+    // Four positions at a time: four sums that do not wait for each other, and each query value read once for four keys.
     state.scores.clear();
-    let mut largest = state.largest;
-    for i in 0..len {
-        let score = dot_body::<FMA>(query, &keys[i * stride..][..query.len()]) * scale;
-        largest = largest.max(score);
-        state.scores.push(score);
+    state.scores.resize(len, 0.0);
+    let key = |i: usize| &keys[i * stride..][..query.len()];
+    let (fours, rest) = state.scores.split_at_mut(len / 4 * 4);
+    for (n, scores) in fours.chunks_exact_mut(4).enumerate() {
+        let i = n * 4;
+        scores.copy_from_slice(&dot_four::<FMA>(query, [key(i), key(i + 1), key(i + 2), key(i + 3)]));
     }
-    let keep = exp_body::<FMA>(state.largest - largest);
-    let keep = if state.largest == f32::NEG_INFINITY { 0.0 } else { keep };
+    for (n, score) in rest.iter_mut().enumerate() {
+        *score = dot_body::<FMA>(query, key(len / 4 * 4 + n));
+    }
+    let mut largest = state.largest;
+    for score in &mut state.scores {
+        *score *= scale;
+        largest = if *score > largest { *score } else { largest };
+    }
+    let keep = if state.largest == f32::NEG_INFINITY { 0.0 } else { exp_body::<FMA>(state.largest - largest) };
     state.largest = largest;
     state.total *= keep;
     for v in &mut state.sum {
@@ -182,25 +191,62 @@ fn attend_body<const FMA: bool>(state: &mut Attention, query: &[f32], segment: S
         *s = exp_body::<FMA>(*s - largest);
     }
     state.total += state.scores.iter().sum::<f32>();
-    // Four positions at a time, so that the running sum is read and written once for four of them.
     let dimension = state.sum.len();
-    let mut i = 0;
-    while i + 4 <= len {
-        let p = [state.scores[i], state.scores[i + 1], state.scores[i + 2], state.scores[i + 3]];
-        let v: [&[f32]; 4] = std::array::from_fn(|j| &values[(i + j) * stride..][..dimension]);
-        for (d, sum) in state.sum.iter_mut().enumerate() {
-            let mut s = *sum;
-            for j in 0..4 {
-                s = mul_add::<FMA>(p[j], v[j][d], s);
-            }
-            *sum = s;
-        }
-        i += 4;
+    let value = |i: usize| &values[i * stride..][..dimension];
+    for (n, p) in state.scores.chunks_exact(4).enumerate() {
+        let i = n * 4;
+        add_four::<FMA>(&mut state.sum, [p[0], p[1], p[2], p[3]], [value(i), value(i + 1), value(i + 2), value(i + 3)]);
     }
-    for i in i..len {
+    for i in len / 4 * 4..len {
         let p = state.scores[i];
-        for (sum, v) in state.sum.iter_mut().zip(&values[i * stride..][..dimension]) {
+        for (sum, v) in state.sum.iter_mut().zip(value(i)) {
             *sum = mul_add::<FMA>(p, *v, *sum);
+        }
+    }
+}
+
+/// Products of `query` with four vectors of its length.
+#[inline(always)]
+fn dot_four<const FMA: bool>(query: &[f32], with: [&[f32]; 4]) -> [f32; 4] {
+    let mut sums = [[0f32; LANES]; 4];
+    let (chunks, tail) = query.as_chunks::<LANES>();
+    let with_chunks = with.map(|w| w.as_chunks::<LANES>().0);
+    for (c, q) in chunks.iter().enumerate() {
+        for j in 0..4 {
+            let w = &with_chunks[j][c];
+            for i in 0..LANES {
+                sums[j][i] = mul_add::<FMA>(q[i], w[i], sums[j][i]);
+            }
+        }
+    }
+    let mut out = sums.map(sum_lanes);
+    let done = chunks.len() * LANES;
+    for (out, w) in out.iter_mut().zip(with) {
+        *out += tail.iter().zip(&w[done..]).map(|(a, b)| a * b).sum::<f32>();
+    }
+    out
+}
+
+/// `sum += Σ p[j] * v[j]` for four vectors as long as `sum`.
+#[inline(always)]
+fn add_four<const FMA: bool>(sum: &mut [f32], p: [f32; 4], v: [&[f32]; 4]) {
+    let (chunks, tail) = sum.as_chunks_mut::<LANES>();
+    let v_chunks = v.map(|v| v.as_chunks::<LANES>().0);
+    let done = chunks.len() * LANES;
+    for (c, sum) in chunks.iter_mut().enumerate() {
+        // A copy, because the compiler cannot know that `sum` and `v` are apart and would go value by value.
+        let mut lanes = *sum;
+        for j in 0..4 {
+            let v = &v_chunks[j][c];
+            for i in 0..LANES {
+                lanes[i] = mul_add::<FMA>(p[j], v[i], lanes[i]);
+            }
+        }
+        *sum = lanes;
+    }
+    for (i, sum) in tail.iter_mut().enumerate() {
+        for j in 0..4 {
+            *sum = mul_add::<FMA>(p[j], v[j][done + i], *sum);
         }
     }
 }

@@ -23,9 +23,17 @@ impl Scatter {
     /// Writes the values of a tile for one row; those past the last column are padding and dropped.
     fn write(&self, row: usize, column: usize, values: &[f32; LANES]) {
         assert!(row < self.rows && column < self.columns);
-        let n = LANES.min(self.columns - column);
-        // SAFETY: `row * columns + column + n <= rows * columns`, the length of the slice that `out` came from.
-        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), self.out.add(row * self.columns + column), n) }
+        let n = self.columns - column;
+        // SAFETY: `row * columns + column + min(n, LANES) <= rows * columns`, the length of the slice that `out` came from.
+        unsafe {
+            let to = self.out.add(row * self.columns + column);
+            if n >= LANES {
+                // A constant length is one store; any other is a call.
+                to.cast::<[f32; LANES]>().write_unaligned(*values);
+            } else {
+                std::ptr::copy_nonoverlapping(values.as_ptr(), to, n);
+            }
+        }
     }
 }
 

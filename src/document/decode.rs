@@ -126,7 +126,7 @@ fn is_damaged_utf8(bytes: &[u8]) -> bool {
 
 /// The UTF-16 flavour of bytes that hold zeros but no mark, if nearly all of its characters are ordinary ones.
 fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
-    if bytes.len() % 2 != 0 {
+    if !bytes.len().is_multiple_of(2) {
         return None;
     }
     let sample = &bytes[..bytes.len().min(SAMPLE)];

@@ -6,9 +6,7 @@
 //! GB 2312 and Big5 place in a block of its own.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{
-    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, ISO_8859_2, SHIFT_JIS, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252,
-};
+use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, SHIFT_JIS, WINDOWS_1252};
 
 /// Bytes that the detector reads at most.
 const SAMPLE: usize = 4 << 20;
@@ -54,8 +52,7 @@ pub(super) fn guess(bytes: &[u8]) -> &'static Encoding {
         return BIG5;
     }
     let high = sample.iter().filter(|b| !b.is_ascii()).count();
-    let believed = [WINDOWS_1250, WINDOWS_1251, ISO_8859_2].contains(&guessed) && high < ENOUGH;
-    if guessed.is_single_byte() && (believed || high < ENOUGH) { WINDOWS_1252 } else { guessed }
+    if guessed.is_single_byte() && high < ENOUGH { WINDOWS_1252 } else { guessed }
 }
 
 /// Share of the non-ASCII characters of `bytes` in `encoding` that are `common`; zero when a byte does not decode.

@@ -1,6 +1,5 @@
 //! The headings of a Markdown document, by pulldown-cmark, with exact byte ranges.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -16,38 +15,23 @@ pub(crate) struct Heading {
     pub(crate) title: String,
 }
 
+/// Longer "headings" are paragraphs that happen to stand over a rule.
+const LONGEST: usize = 2000;
+
 /// All top-level headings (ATX and setext) of `text`, in order. Linear in its length.
 pub(crate) fn headings(text: &str) -> Vec<Heading> {
     let start = front_matter(text).map_or(0, |range| range.end);
-    let body = normalised(&text[start..]);
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_HEADING_ATTRIBUTES;
+    let body = skeleton(&text[start..]);
+    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES;
     let mut found = Vec::new();
     let mut depth = 0usize;
-    let mut open: Option<Heading> = None;
     for (event, range) in Parser::new_ext(&body, options).into_offset_iter() {
         match event {
             Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
-                let from = start + line_start(&body, range.start);
-                let to = start + line_end(&body, range.end);
-                open = Some(Heading { range: from..to, level: level as u8, title: String::new() });
-            }
-            Event::End(TagEnd::Heading(_)) => {
-                if let Some(mut heading) = open.take() {
-                    heading.title = collapse(&heading.title);
-                    found.push(heading);
-                }
-            }
-            Event::Text(piece) | Event::Code(piece) => {
-                if let Some(heading) = &mut open {
-                    heading.title.push_str(&piece);
-                }
-            }
-            Event::SoftBreak | Event::HardBreak => {
-                if let Some(heading) = &mut open {
-                    heading.title.push(' ');
+                let range = start + line_start(&body, range.start)..start + line_end(&body, range.end);
+                if range.len() <= LONGEST {
+                    let title = title(&text[range.clone()]);
+                    found.push(Heading { range, level: level as u8, title });
                 }
             }
             Event::Start(Tag::BlockQuote(_) | Tag::Item | Tag::FootnoteDefinition(_)) => depth += 1,
@@ -58,6 +42,47 @@ pub(crate) fn headings(text: &str) -> Vec<Heading> {
         }
     }
     found
+}
+
+/// The text of the heading in `lines`.
+fn title(lines: &str) -> String {
+    let lines = lines.replace("\r\n", "\n").replace('\r', "\n");
+    let mut title = String::new();
+    for event in Parser::new_ext(&lines, Options::ENABLE_STRIKETHROUGH | Options::ENABLE_HEADING_ATTRIBUTES) {
+        match event {
+            Event::Text(piece) | Event::Code(piece) => title.push_str(&piece),
+            Event::SoftBreak | Event::HardBreak => title.push(' '),
+            _ => {}
+        }
+    }
+    collapse(&title)
+}
+
+/// `text` with the same length and the same blocks, but without what only matters inside a paragraph.
+///
+/// Only headings are looked for, and brackets and emphasis cost the parser much time and memory on hostile input. A lone
+/// `\r` becomes `\n`, because the parser does not take it for a line ending everywhere.
+fn skeleton(text: &str) -> String {
+    /// Marks of blocks stand within this many bytes of the start of a line.
+    const LEAD: usize = 16;
+    let mut bytes = text.as_bytes().to_vec();
+    for line in super::text_lines(text) {
+        let content = &mut bytes[line.start..line.end];
+        let is_mark = |b: u8| matches!(b, b'*' | b'_' | b'`');
+        let is_rule = content.iter().all(|&b| is_mark(b) || b == b' ' || b == b'\t');
+        let is_fence = content.windows(3).take(LEAD).any(|w| w == b"```");
+        for (at, byte) in content.iter_mut().enumerate() {
+            let inline = is_mark(*byte) && at >= LEAD && !is_rule && !is_fence;
+            if inline || matches!(*byte, b'[' | b']') {
+                *byte = b'a';
+            }
+        }
+        if line.next - line.end == 1 {
+            bytes[line.end] = b'\n';
+        }
+    }
+    // Only ASCII bytes were exchanged for ASCII bytes.
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 /// The bytes of YAML front matter at the start of `text`, including its closing line. It needs a `key:` line, because a
@@ -97,24 +122,6 @@ pub(crate) fn collapse(text: &str) -> String {
         out.push_str(word);
     }
     out
-}
-
-/// pulldown-cmark looks for `\n` in places, so a lone `\r` is handed to it as `\n`: same length, same offsets.
-fn normalised(text: &str) -> Cow<'_, str> {
-    let bytes = text.as_bytes();
-    let is_lone = |i: usize| bytes[i] == b'\r' && bytes.get(i + 1) != Some(&b'\n');
-    if !bytes.contains(&b'\r') || !(0..bytes.len()).any(is_lone) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut from = 0;
-    for at in (0..bytes.len()).filter(|&i| is_lone(i)) {
-        out.push_str(&text[from..at]);
-        out.push('\n');
-        from = at + 1;
-    }
-    out.push_str(&text[from..]);
-    Cow::Owned(out)
 }
 
 fn line_start(text: &str, at: usize) -> usize {

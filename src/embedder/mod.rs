@@ -1,1 +1,303 @@
-//! (room: embedder)
+//! Text to unit vectors: encoders of the BERT family, from GGUF files and from safetensors folders.
+
+mod bert;
+mod settings;
+mod weights;
+
+use rayon::prelude::*;
+use tokenizers::Tokenizer;
+
+use self::bert::Bert;
+use self::weights::Weights;
+use crate::error::{Error, Kind as ErrorKind, Result};
+use crate::model::{DeviceChoice, GgufFile, ModelFiles, SafetensorsFile, tokenizer};
+
+pub use settings::Pooling;
+
+/// Texts that run together at most.
+const BATCH_TEXTS: usize = 32;
+/// Tokens that run together at most, padding included; bounds the memory of activations.
+const BATCH_TOKENS: usize = 2048;
+/// Counts changes of this code that change vectors, so that stored ones are not mixed with new ones.
+const REVISION: u32 = 1;
+
+/// Which side of a search a text is on. Models with prefixes embed the two differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// What a person asks.
+    Query,
+    /// What is searched.
+    Passage,
+}
+
+/// Vectors of a list of texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embeddings {
+    /// Components of each vector.
+    pub dim: usize,
+    /// One unit vector after the other, in the order of the texts.
+    pub vectors: Vec<f32>,
+    /// Indices, ascending, of texts that were longer than the model's limit: their ends are not in their vectors.
+    pub truncated: Vec<usize>,
+}
+
+impl Embeddings {
+    /// Number of vectors.
+    pub fn len(&self) -> usize {
+        self.vectors.len().checked_div(self.dim).unwrap_or(0)
+    }
+
+    /// True when there is no vector.
+    pub fn is_empty(&self) -> bool {
+        self.vectors.is_empty()
+    }
+
+    /// The vectors one by one.
+    pub fn iter(&self) -> impl Iterator<Item = &[f32]> {
+        self.vectors.chunks_exact(self.dim.max(1))
+    }
+}
+
+/// A loaded embedding model. Shared by reference between threads.
+pub struct Embedder {
+    name: String,
+    tokenizer: Tokenizer,
+    bert: Bert,
+    pooling: Pooling,
+    max_tokens: usize,
+    query_prefix: String,
+    passage_prefix: String,
+    fingerprint: String,
+}
+
+impl std::fmt::Debug for Embedder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Embedder").field("fingerprint", &self.fingerprint).finish_non_exhaustive()
+    }
+}
+
+impl Embedder {
+    /// Loads the model.
+    ///
+    /// # Errors
+    /// When a file is missing, damaged or of an unsupported kind, or the device cannot be opened.
+    pub fn load(files: &ModelFiles, device: DeviceChoice) -> Result<Self> {
+        let device = device.open()?;
+        let (settings, weights, tokenizer) = if files.is_gguf() {
+            let file = GgufFile::open(&files.main)?;
+            let tokenizer = tokenizer::beside_or_inside(&file)?;
+            (settings::from_gguf(&file)?, Weights::Gguf(file), tokenizer)
+        } else {
+            let settings = settings::from_folder(files.dir())?;
+            let tokenizer = tokenizer::from_json(&files.dir().join("tokenizer.json"))?;
+            let weights = Weights::from_safetensors(SafetensorsFile::open(&files.main)?);
+            (settings, weights.map_err(|e| e.at(&files.main))?, tokenizer)
+        };
+        let max_tokens = settings.max_tokens;
+        if max_tokens < 8 {
+            return Err(Error::new(ErrorKind::Model, "impossible model settings")
+                .at(&files.main)
+                .expected("room for at least 8 tokens")
+                .found(max_tokens.to_string()));
+        }
+        let fingerprint = format!(
+            "sha256={};pooling={};query={:?};passage={:?};tokens={max_tokens};revision={REVISION}",
+            files.checksum, settings.pooling, files.query_prefix, files.passage_prefix,
+        );
+        let bert = Bert::load(settings.bert, weights, &device).map_err(|e| e.at(&files.main))?;
+        Ok(Self {
+            name: files.id.clone(),
+            tokenizer,
+            bert,
+            pooling: settings.pooling,
+            max_tokens,
+            query_prefix: files.query_prefix.clone(),
+            passage_prefix: files.passage_prefix.clone(),
+            fingerprint,
+        })
+    }
+
+    /// The name that finds the same model again: a manifest identifier or a path.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Components of a vector.
+    pub fn dimension(&self) -> usize {
+        self.bert.config().hidden
+    }
+
+    /// Tokens of the longest text, prefix and special tokens included.
+    pub fn max_tokens(&self) -> usize {
+        self.max_tokens
+    }
+
+    /// How token states become one vector.
+    pub fn pooling(&self) -> Pooling {
+        self.pooling
+    }
+
+    /// Equal for two embedders exactly when their vectors can be compared: checksum of the weights, pooling, prefixes,
+    /// limit, and the revision of this code.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Embeds `texts`. A text's vector does not depend on the others beyond rounding.
+    ///
+    /// # Errors
+    /// When the tokenizer or the model fails.
+    pub fn embed<T: AsRef<str> + Sync>(&self, texts: &[T], kind: Kind) -> Result<Embeddings> {
+        let dim = self.dimension();
+        let tokenized =
+            texts.par_iter().map(|text| self.tokenize(text.as_ref(), kind)).collect::<Result<Vec<Tokenized>>>()?;
+        let batches = batches(&tokenized);
+        let run = |batch: &Vec<usize>| -> Result<Vec<(usize, Vec<f32>)>> {
+            let ids: Vec<&[u32]> = batch.iter().map(|index| tokenized[*index].ids.as_slice()).collect();
+            let states = self.bert.forward(&ids)?;
+            let stride = states.len() / ids.len();
+            batch
+                .iter()
+                .zip(ids.iter().zip(states.chunks_exact(stride)))
+                .map(|(index, (ids, states))| Ok((*index, unit(self.pool(&states[..ids.len() * dim]))?)))
+                .collect()
+        };
+        // On the processor, batches side by side keep every core busy also in the steps that use one thread.
+        let parts: Vec<Vec<(usize, Vec<f32>)>> = if self.bert.device().is_cpu() {
+            batches.par_iter().map(run).collect::<Result<_>>()?
+        } else {
+            batches.iter().map(run).collect::<Result<_>>()?
+        };
+        let mut vectors = vec![0.0; texts.len() * dim];
+        for (index, vector) in parts.into_iter().flatten() {
+            vectors[index * dim..(index + 1) * dim].copy_from_slice(&vector);
+        }
+        let truncated = (0..texts.len()).filter(|index| tokenized[*index].truncated).collect();
+        Ok(Embeddings { dim, vectors, truncated })
+    }
+
+    fn tokenize(&self, text: &str, kind: Kind) -> Result<Tokenized> {
+        let prefix = match kind {
+            Kind::Query => &self.query_prefix,
+            Kind::Passage => &self.passage_prefix,
+        };
+        let encoding = self
+            .tokenizer
+            .encode_fast(format!("{prefix}{text}"), true)
+            .map_err(|e| Error::new(ErrorKind::Model, "cannot tokenize a text").because(e))?;
+        Ok(cut(encoding.get_ids(), encoding.get_special_tokens_mask(), self.max_tokens))
+    }
+
+    /// `states` is `tokens × dim`, without padding.
+    fn pool(&self, states: &[f32]) -> Vec<f32> {
+        let dim = self.dimension();
+        match self.pooling {
+            Pooling::Cls => states[..dim].to_vec(),
+            Pooling::Mean => {
+                let mut sum = vec![0.0; dim];
+                for state in states.chunks_exact(dim) {
+                    sum.iter_mut().zip(state).for_each(|(s, x)| *s += x);
+                }
+                let count = (states.len() / dim) as f32;
+                sum.iter_mut().for_each(|s| *s /= count);
+                sum
+            }
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Tokenized {
+    ids: Vec<u32>,
+    truncated: bool,
+}
+
+/// Cuts content from the end until `ids` fit, keeping the special tokens around it.
+fn cut(ids: &[u32], special: &[u32], max: usize) -> Tokenized {
+    if ids.len() <= max {
+        return Tokenized { ids: ids.to_vec(), truncated: false };
+    }
+    let tail = special.iter().rev().take_while(|mask| **mask == 1).count().min(max);
+    let mut kept = ids[..max - tail].to_vec();
+    kept.extend_from_slice(&ids[ids.len() - tail..]);
+    Tokenized { ids: kept, truncated: true }
+}
+
+/// Indices of texts that run together: of like length, so that little is padded.
+fn batches(texts: &[Tokenized]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..texts.len()).filter(|index| !texts[*index].ids.is_empty()).collect();
+    // Longest first, so that the last batches to finish are short ones.
+    order.sort_by_key(|index| (std::cmp::Reverse(texts[*index].ids.len()), *index));
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    let mut longest = 0;
+    for index in order {
+        match batches.last_mut() {
+            Some(batch) if batch.len() < BATCH_TEXTS && (batch.len() + 1) * longest <= BATCH_TOKENS => {
+                batch.push(index);
+            }
+            _ => {
+                longest = texts[index].ids.len();
+                batches.push(vec![index]);
+            }
+        }
+    }
+    batches
+}
+
+/// `vector` at length one.
+fn unit(mut vector: Vec<f32>) -> Result<Vec<f32>> {
+    let length = vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    if !length.is_finite() || length < 1e-12 {
+        return Err(Error::new(ErrorKind::Model, "the embedding model gave no usable vector")
+            .found(format!("a vector of length {length}"))
+            .hint("check the model's files with `mingti models verify`"));
+    }
+    vector.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
+    Ok(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn of_length(n: usize) -> Tokenized {
+        Tokenized { ids: vec![1; n], truncated: false }
+    }
+
+    #[test]
+    fn batches_hold_every_text_once_within_their_bounds() {
+        let mut state = 7u64;
+        let texts: Vec<Tokenized> = (0..300)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                of_length(1 + (state >> 33) as usize % 512)
+            })
+            .collect();
+        let batches = batches(&texts);
+        let mut seen: Vec<usize> = batches.iter().flatten().copied().collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..300).collect::<Vec<_>>());
+        for batch in batches {
+            let longest = batch.iter().map(|i| texts[*i].ids.len()).max().unwrap();
+            assert!(batch.len() <= BATCH_TEXTS && batch.len() * longest <= BATCH_TOKENS.max(longest));
+        }
+    }
+
+    #[test]
+    fn a_cut_text_keeps_its_special_tokens() {
+        let ids: Vec<u32> = vec![101, 1, 2, 3, 4, 5, 102];
+        let special = [1, 0, 0, 0, 0, 0, 1];
+        assert_eq!(cut(&ids, &special, 4), Tokenized { ids: vec![101, 1, 2, 102], truncated: true });
+        assert_eq!(cut(&ids, &special, 7), Tokenized { ids, truncated: false });
+    }
+
+    #[test]
+    fn vectors_have_length_one_or_are_refused() {
+        let vector = unit(vec![3.0, 4.0]).unwrap();
+        assert_eq!(vector, [0.6, 0.8]);
+        assert!(unit(vec![0.0, 0.0]).is_err());
+        assert!(unit(vec![f32::NAN, 1.0]).is_err());
+    }
+}

@@ -364,7 +364,9 @@ fn matrix(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<Pa
     if tensor.shape != [rows, columns] {
         return Err(shape_error(gguf, name, &[rows, columns], &tensor.shape));
     }
-    PackedMatrix::pack(tensor.dtype, rows, columns, tensor.data)
+    let packed = PackedMatrix::pack(tensor.dtype, rows, columns, tensor.data)?;
+    gguf.forget(name);
+    Ok(packed)
 }
 
 fn linear(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<Linear> {

@@ -21,7 +21,7 @@ use crate::proposition::{Passage, Sentence, SentenceKind, SentenceYield};
 /// passage is shown in windows of whole sentences.
 const WINDOW: usize = 2_000;
 /// Sentences with fewer letters and digits are kept verbatim: there is nothing to rewrite.
-const SHORTEST: usize = 4;
+const SHORTEST: usize = 8;
 
 /// Bounds on what is written for one sentence, and on what is decoded together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,9 +119,10 @@ impl LlamaExtractor {
         Ok(encoding.get_ids().to_vec())
     }
 
-    /// Text of a document as it may stand in a prompt: what would read as a control token is broken up.
+    /// Text of a document as it may stand in a prompt: what would read as a control token is broken up, and straight
+    /// quotes, which would end a JSON string when the model copies them, become typographic ones.
     fn harmless(&self, text: &str) -> String {
-        let mut text = text.to_owned();
+        let mut text = prompt::curl_quotes(text);
         for token in self.control.iter().filter(|t| !t.trim().is_empty()) {
             if text.contains(token.as_str()) {
                 let mut chars = token.chars();
@@ -176,11 +177,12 @@ impl Extractor for LlamaExtractor {
         format!("{} prompt {} limits {propositions} {tokens}", self.checksum, prompt::VERSION)
     }
 
-    fn extract(
+    fn extract_each(
         &mut self,
         passages: &[Passage<'_>],
+        done: &mut dyn FnMut(usize, Vec<Option<SentenceYield>>) -> Result<()>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Vec<Option<SentenceYield>>>> {
+    ) -> Result<()> {
         let mut windows = Vec::new();
         for (p, passage) in passages.iter().enumerate() {
             let text = Text::new(passage.text.to_owned());
@@ -194,10 +196,23 @@ impl Extractor for LlamaExtractor {
         }
         let mut yields: Vec<Vec<Option<SentenceYield>>> =
             passages.iter().map(|p| vec![None; p.sentences.len()]).collect();
-        for finished in scheduler::run(self, passages, windows, stop)? {
-            yields[finished.passage][finished.sentence] = Some(finished.output);
+        let mut open = vec![0usize; passages.len()];
+        for window in &windows {
+            open[window.passage] += window.branches.len();
         }
-        Ok(yields)
+        for p in (0..passages.len()).filter(|p| open[*p] == 0) {
+            done(p, std::mem::take(&mut yields[p]))?;
+        }
+        let mut finished = |finished: scheduler::Finished| {
+            let (p, mut output) = (finished.passage, finished.output);
+            for proposition in &mut output.propositions {
+                proposition.statement = prompt::straighten_quotes(&proposition.statement, passages[p].text);
+            }
+            yields[p][finished.sentence] = Some(output);
+            open[p] -= 1;
+            if open[p] == 0 { done(p, std::mem::take(&mut yields[p])) } else { Ok(()) }
+        };
+        scheduler::run(self, passages, windows, &mut finished, stop)
     }
 }
 
@@ -246,7 +261,7 @@ mod tests {
     #[test]
     fn headings_rows_and_fragments_are_not_asked_about() {
         assert!(is_asked("油温不得超过 95 ℃。", SentenceKind::Prose));
-        assert!(is_asked("（二）堵塞消防通道的", SentenceKind::ListItem));
+        assert!(is_asked("（二）堵塞消防通道的，", SentenceKind::ListItem));
         assert!(!is_asked("| 1 | 2 |", SentenceKind::TableRow));
         assert!(!is_asked("第一章", SentenceKind::Heading));
         assert!(!is_asked("***", SentenceKind::Prose));

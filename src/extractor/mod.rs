@@ -27,9 +27,31 @@ pub trait Extractor {
     /// of the extraction cache.
     fn fingerprint(&self) -> String;
 
-    /// Raw propositions of each passage, one entry a sentence; `None` for a sentence that is kept verbatim without
-    /// asking the model. `stop` is asked between steps; when it says true the call ends with an error for which
-    /// [`Error::is_interrupted`](crate::Error::is_interrupted) holds.
-    fn extract(&mut self, passages: &[Passage<'_>], stop: &dyn Fn() -> bool)
-    -> Result<Vec<Vec<Option<SentenceYield>>>>;
+    /// Asks about the sentences of `passages` and calls `done` with the index of each passage as soon as all its sentences
+    /// are answered, in no particular order: one entry a sentence, `None` for one that is kept verbatim without asking the
+    /// model. What is written for a passage does not depend on the others.
+    ///
+    /// `stop` is asked between steps; when it says true the call ends with an error for which
+    /// [`Error::is_interrupted`](crate::Error::is_interrupted) holds. An error of `done` ends the call with that error.
+    fn extract_each(
+        &mut self,
+        passages: &[Passage<'_>],
+        done: &mut dyn FnMut(usize, Vec<Option<SentenceYield>>) -> Result<()>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<()>;
+
+    /// [`Self::extract_each`], collected.
+    fn extract(
+        &mut self,
+        passages: &[Passage<'_>],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<Vec<Option<SentenceYield>>>> {
+        let mut all = vec![Vec::new(); passages.len()];
+        let mut done = |index: usize, yields| {
+            all[index] = yields;
+            Ok(())
+        };
+        self.extract_each(passages, &mut done, stop)?;
+        Ok(all)
+    }
 }

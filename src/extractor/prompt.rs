@@ -4,7 +4,7 @@
 use crate::proposition::Passage;
 
 /// Changes whenever any text below changes: it is part of the key of the extraction cache.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 /// Language of the instructions and examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -141,6 +141,33 @@ fn question(language: Language, sentence: &str) -> String {
     }
 }
 
+/// Straight double quotes as typographic ones, opening and closing in turn within a line.
+pub(super) fn curl_quotes(text: &str) -> String {
+    let mut open = false;
+    text.chars()
+        .map(|c| match c {
+            '"' => {
+                open = !open;
+                if open { '\u{201c}' } else { '\u{201d}' }
+            }
+            '\n' => {
+                open = false;
+                c
+            }
+            _ => c,
+        })
+        .collect()
+}
+
+/// Undoes [`curl_quotes`] in what the model wrote: a typographic quote that `source` never uses was a straight one.
+pub(super) fn straighten_quotes(statement: &str, source: &str) -> String {
+    if !source.contains('"') {
+        return statement.to_owned();
+    }
+    let straight = |c: char| matches!(c, '\u{201c}' | '\u{201d}') && !source.contains(c);
+    statement.chars().map(|c| if straight(c) { '"' } else { c }).collect()
+}
+
 struct Example {
     title: &'static str,
     headings: &'static [&'static str],
@@ -245,6 +272,14 @@ mod tests {
                 assert!(serde_json::from_str::<Vec<String>>(answer).is_ok_and(|a| !a.is_empty()), "{answer}");
             }
         }
+    }
+
+    #[test]
+    fn straight_quotes_come_back_and_typographic_ones_stay() {
+        let source = "按 \"Execute\" 或 \"Enable\"。\n\"Stop\"";
+        assert_eq!(curl_quotes(source), "按 “Execute” 或 “Enable”。\n“Stop”");
+        assert_eq!(straighten_quotes("按 “Enable”。", source), "按 \"Enable\"。");
+        assert_eq!(straighten_quotes("按“复位”。", "按“复位”键或 \"A\"。"), "按“复位”。");
     }
 
     #[test]

@@ -71,28 +71,34 @@ struct Running {
     started: Instant,
 }
 
-/// Decodes all branches of `windows`, at most `limits.batch` at a time.
+/// Decodes all branches of `windows`, at most `limits.batch` at a time, and hands each to `finished` when it ends.
 pub(super) fn run(
     extractor: &mut LlamaExtractor,
     passages: &[Passage<'_>],
     windows: Vec<Window>,
+    finished: &mut dyn FnMut(Finished) -> Result<()>,
     stop: &dyn Fn() -> bool,
-) -> Result<Vec<Finished>> {
-    let mut batch = Batch { windows: windows.into(), open: Vec::new(), running: Vec::new(), finished: Vec::new() };
-    let result = batch.run(extractor, passages, stop);
+) -> Result<()> {
+    let mut batch = Batch { windows: windows.into(), open: Vec::new(), running: Vec::new() };
+    let result = batch.run(extractor, passages, finished, stop);
     batch.release(extractor);
-    result.map(|()| batch.finished)
+    result
 }
 
 struct Batch {
     windows: VecDeque<Window>,
     open: Vec<Option<Open>>,
     running: Vec<Running>,
-    finished: Vec<Finished>,
 }
 
 impl Batch {
-    fn run(&mut self, extractor: &mut LlamaExtractor, passages: &[Passage<'_>], stop: &dyn Fn() -> bool) -> Result<()> {
+    fn run(
+        &mut self,
+        extractor: &mut LlamaExtractor,
+        passages: &[Passage<'_>],
+        finished: &mut dyn FnMut(Finished) -> Result<()>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<()> {
         loop {
             if stop() {
                 return Err(Error::new(Kind::Interrupted, "extraction was stopped on request"));
@@ -101,7 +107,7 @@ impl Batch {
             if self.running.is_empty() {
                 return Ok(());
             }
-            self.step(extractor)?;
+            self.step(extractor, finished)?;
         }
     }
 
@@ -143,7 +149,7 @@ impl Batch {
     }
 
     /// One forward pass over all branches, then the choice of each one's next token.
-    fn step(&mut self, extractor: &mut LlamaExtractor) -> Result<()> {
+    fn step(&mut self, extractor: &mut LlamaExtractor, finished: &mut dyn FnMut(Finished) -> Result<()>) -> Result<()> {
         let mut rows = Vec::new();
         let mut wanted = Vec::with_capacity(self.running.len());
         for branch in &mut self.running {
@@ -160,12 +166,12 @@ impl Batch {
         }
         for i in done.into_iter().rev() {
             let branch = self.running.swap_remove(i);
-            self.finish(extractor, branch)?;
+            finished(self.finish(extractor, branch)?)?;
         }
         Ok(())
     }
 
-    fn finish(&mut self, extractor: &mut LlamaExtractor, branch: Running) -> Result<()> {
+    fn finish(&mut self, extractor: &mut LlamaExtractor, branch: Running) -> Result<Finished> {
         extractor.cache.release(branch.node);
         if let Some(open) = &mut self.open[branch.window] {
             open.running -= 1;
@@ -194,8 +200,7 @@ impl Batch {
             .map(|(statement, probability)| RawProposition { statement: statement.trim().to_owned(), probability })
             .collect();
         let output = SentenceYield { propositions, truncated };
-        self.finished.push(Finished { passage: branch.passage, sentence: branch.sentence, output });
-        Ok(())
+        Ok(Finished { passage: branch.passage, sentence: branch.sentence, output })
     }
 
     /// Gives back whatever an error or a stop left in the cache.

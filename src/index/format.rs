@@ -22,9 +22,10 @@ const MAX_LEVELS: u32 = 64;
 
 pub(super) const VECTORS: u32 = 1;
 pub(super) const POINTERS: u32 = 2;
-pub(super) const LINKS: u32 = 3;
-pub(super) const LEVEL_NODES: u32 = 4;
-pub(super) const LEVEL_LINKS: u32 = 5;
+pub(super) const SECTIONS: u32 = 3;
+pub(super) const LINKS: u32 = 4;
+pub(super) const LEVEL_NODES: u32 = 5;
+pub(super) const LEVEL_LINKS: u32 = 6;
 
 /// What a vector stands for: row numbers in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -50,6 +51,7 @@ pub(super) struct Header {
     pub(super) links0: u32,
     pub(super) links: u32,
     pub(super) blocks: u32,
+    pub(super) sections: u32,
 }
 
 /// An entry of the block table.
@@ -95,7 +97,7 @@ pub(super) fn encode(header: &Header, blocks: &[Block]) -> Vec<u8> {
     bytes.extend(ENCODING_F16.to_le_bytes());
     bytes.extend(1f32.to_le_bytes());
     bytes.extend(if header.graph { FLAG_GRAPH } else { 0 }.to_le_bytes());
-    for word in [header.entry, header.levels, header.links0, header.links, header.blocks] {
+    for word in [header.entry, header.levels, header.links0, header.links, header.blocks, header.sections] {
         bytes.extend(word.to_le_bytes());
     }
     bytes.resize(120, 0);
@@ -139,6 +141,7 @@ pub(super) fn decode(bytes: &[u8], path: &Path) -> Result<(Header, Vec<Block>)> 
         links0: u32_at(bytes, 56),
         links: u32_at(bytes, 60),
         blocks: u32_at(bytes, 64),
+        sections: u32_at(bytes, 68),
     };
     if header.file_len != bytes.len() as u64 {
         return Err(corrupt("the vector index has the wrong length")
@@ -184,6 +187,7 @@ fn well_placed(header: &Header, blocks: &[Block], table_end: u64) -> bool {
     let mut expected = vec![
         (VECTORS, 0, n.checked_mul(u64::from(header.dimension) * 2)),
         (POINTERS, 0, n.checked_mul(size_of::<Pointer>() as u64)),
+        (SECTIONS, 0, Some((u64::from(header.sections) + 1) * 4)),
     ];
     if header.graph {
         expected.push((LINKS, 0, n.checked_mul(list(header.links0))));

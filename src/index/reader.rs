@@ -92,6 +92,38 @@ impl VectorIndex {
         bytemuck::try_cast_slice(self.bytes(1)).unwrap_or_default()
     }
 
+    /// Number of sections.
+    pub fn sections(&self) -> usize {
+        self.header.sections as usize
+    }
+
+    /// The vectors of a section, given by its number in the order of document path and place.
+    pub fn section_vectors(&self, section: u64) -> std::ops::Range<u32> {
+        let starts: &[u32] = self.words(2);
+        let at = usize::try_from(section).unwrap_or(usize::MAX);
+        let n = self.len() as u32;
+        match (starts.get(at), starts.get(at.saturating_add(1))) {
+            (Some(&start), Some(&end)) if start <= end && end <= n => start..end,
+            _ => 0..0,
+        }
+    }
+
+    /// Number of the section that vector `number` belongs to.
+    pub fn section_of(&self, number: u32) -> u64 {
+        let starts: &[u32] = self.words(2);
+        starts.partition_point(|&start| start <= number).saturating_sub(1) as u64
+    }
+
+    /// Similarity of `query` to each vector of `numbers`; nothing for a query that does not fit.
+    pub fn scores(&self, query: &[f32], numbers: std::ops::Range<u32>) -> Vec<f32> {
+        if query.len() != self.dimension() || numbers.end as usize > self.len() {
+            return Vec::new();
+        }
+        let rows = self.rows();
+        let mut buffer = vec![0f32; rows.dimension];
+        numbers.map(|number| rows.score(number, query, &mut buffer)).collect()
+    }
+
     /// The values of vector `number`.
     pub fn vector(&self, number: u32) -> Option<Vec<f32>> {
         ((number as usize) < self.len()).then(|| self.rows().row(number).iter().map(|half| half.to_f32()).collect())
@@ -167,6 +199,11 @@ impl VectorIndex {
     /// Checks every byte and every link. Pointers are checked against the store by the caller.
     pub fn verify(&self) -> Result<()> {
         self.check_sums()?;
+        let starts: &[u32] = self.words(2);
+        let ends = (starts.first().copied(), starts.last().copied());
+        if starts.windows(2).any(|pair| pair[0] > pair[1]) || ends != (Some(0), Some(self.len() as u32)) {
+            return Err(self.corrupt("the sections of the vector index are damaged"));
+        }
         match self.graph().and_then(|graph| graph.fault()) {
             None => Ok(()),
             Some(fault) => Err(self.corrupt("the graph of the vector index is damaged").found(fault)),
@@ -181,6 +218,7 @@ impl VectorIndex {
                 let name = match block.kind {
                     super::format::VECTORS => "vectors",
                     super::format::POINTERS => "pointers",
+                    super::format::SECTIONS => "sections",
                     _ => "links",
                 };
                 return Err(self.corrupt(&format!("the {name} of the vector index are damaged")));
@@ -217,9 +255,9 @@ impl VectorIndex {
             entry: self.header.entry,
             links0: self.header.links0 as usize,
             links: self.header.links as usize,
-            level0: self.words(2),
+            level0: self.words(3),
             upper: (1..self.header.levels as usize)
-                .map(|level| Level { nodes: self.words(1 + 2 * level), links: self.words(2 + 2 * level) })
+                .map(|level| Level { nodes: self.words(2 + 2 * level), links: self.words(3 + 2 * level) })
                 .collect(),
         })
     }

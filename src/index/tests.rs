@@ -38,7 +38,8 @@ fn pointers(n: usize) -> Vec<Pointer> {
 fn file(dir: &tempfile::TempDir, vectors: &[f32], dimension: usize, options: &GraphOptions) -> PathBuf {
     let path = dir.path().join("v");
     let _ = std::fs::remove_file(&path);
-    write(&path, vectors, dimension, &pointers(vectors.len() / dimension.max(1)), options).unwrap();
+    let n = vectors.len() / dimension.max(1);
+    write(&path, vectors, dimension, &pointers(n), &[0, n as u32], options).unwrap();
     path
 }
 
@@ -144,7 +145,7 @@ fn a_tiny_file_has_the_bytes_that_the_specification_says() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("v");
     let rows = [Pointer { unit: 5, section: 6, document: 7 }, Pointer { unit: -1, section: 8, document: 9 }];
-    write(&path, &[0.5, -1.0, 0.25, 0.0, 1.0, 0.0], 3, &rows, &GraphOptions::default()).unwrap();
+    write(&path, &[0.5, -1.0, 0.25, 0.0, 1.0, 0.0], 3, &rows, &[0, 1, 1, 2], &GraphOptions::default()).unwrap();
     let hex: String = std::fs::read(&path).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hex, include_str!("golden.hex").split_whitespace().collect::<String>());
 }
@@ -176,11 +177,11 @@ fn damage_that_no_checksum_saw_gives_no_panic() {
     let mut random = Random(77);
     for _ in 0..4000 {
         let mut bytes = whole.clone();
-        let at = table + 5 * 32 + (random.next() as usize % (whole.len() - table - 5 * 32));
+        let at = table + 6 * 32 + (random.next() as usize % (whole.len() - table - 6 * 32));
         bytes[at] = random.next() as u8;
-        for entry in (0..blocks.min(5)).map(|i| table + 32 * i) {
+        for entry in (0..blocks.min(6)).map(|i| table + 32 * i) {
             let (offset, len) = (word(&bytes, entry + 8), word(&bytes, entry + 16));
-            if offset + len <= bytes.len() && offset > 0 && bytes[entry] <= 5 && bytes[entry] > 0 {
+            if offset + len <= bytes.len() && offset > 0 && bytes[entry] <= 6 && bytes[entry] > 0 {
                 let crc = crc32fast::hash(&bytes[offset..offset + len]);
                 bytes[entry + 24..entry + 28].copy_from_slice(&crc.to_le_bytes());
             }

@@ -8,8 +8,8 @@ use half::f16;
 
 use super::builder::{self, GraphOptions};
 use super::format::{
-    ALIGN, Block, ENTRY_LEN, HEADER_LEN, Header, LEVEL_LINKS, LEVEL_NODES, LINKS, NONE, POINTERS, Pointer, VECTORS,
-    encode,
+    ALIGN, Block, ENTRY_LEN, HEADER_LEN, Header, LEVEL_LINKS, LEVEL_NODES, LINKS, NONE, POINTERS, Pointer, SECTIONS,
+    VECTORS, encode,
 };
 use super::graph::Rows;
 use super::repair::{FlatGraph, Repaired, repair};
@@ -22,12 +22,14 @@ pub(super) struct Written {
     pub(super) repaired: Repaired,
 }
 
-/// Writes `vectors` (rows of `dimension` values) with their `pointers` to a new file, and syncs it.
+/// Writes `vectors` (rows of `dimension` values) with their `pointers` to a new file, and syncs it. `starts` holds the
+/// number of the first vector of each section and, at the end, the number of vectors.
 pub(super) fn write(
     path: &Path,
     vectors: &[f32],
     dimension: usize,
     pointers: &[Pointer],
+    starts: &[u32],
     options: &GraphOptions,
 ) -> Result<Written> {
     let n = pointers.len();
@@ -52,8 +54,11 @@ pub(super) fn write(
         flat = Some((graph.entry, FlatGraph::new(&graph)));
     }
 
-    let mut bodies: Vec<(u32, u32, &[u8])> =
-        vec![(VECTORS, 0, bytemuck::cast_slice(&bits)), (POINTERS, 0, bytemuck::cast_slice(pointers))];
+    let mut bodies: Vec<(u32, u32, &[u8])> = vec![
+        (VECTORS, 0, bytemuck::cast_slice(&bits)),
+        (POINTERS, 0, bytemuck::cast_slice(pointers)),
+        (SECTIONS, 0, bytemuck::cast_slice(starts)),
+    ];
     if let Some((_, flat)) = &flat {
         bodies.push((LINKS, 0, bytemuck::cast_slice(&flat.level0)));
         for (above, (nodes, links)) in flat.upper.iter().enumerate() {
@@ -83,6 +88,7 @@ pub(super) fn write(
         links0,
         links,
         blocks: blocks.len() as u32,
+        sections: starts.len().saturating_sub(1) as u32,
     };
     save(path, &encode(&header, &blocks), &blocks, &bodies)
         .map_err(|error| Error::io("cannot write the vector index", path, error))?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::embedder::{Embedder, Kind as EmbedderKind};
 use crate::error::Result;
 use crate::index::GraphOptions;
 use crate::proposition::UnitKind;
@@ -85,4 +86,23 @@ pub trait PassageEmbedder {
 
     /// The vectors of `texts`, in order.
     fn embed_passages(&self, texts: &[&str]) -> Result<Embedded>;
+}
+
+impl PassageEmbedder for Embedder {
+    fn fingerprint(&self) -> String {
+        Embedder::fingerprint(self).to_owned()
+    }
+
+    fn name(&self) -> String {
+        Embedder::name(self).to_owned()
+    }
+
+    fn dimension(&self) -> usize {
+        Embedder::dimension(self)
+    }
+
+    fn embed_passages(&self, texts: &[&str]) -> Result<Embedded> {
+        let embedded = self.embed(texts, EmbedderKind::Passage)?;
+        Ok(Embedded { dimension: embedded.dim, vectors: embedded.vectors, truncated: embedded.truncated })
+    }
 }

@@ -12,9 +12,8 @@ use crate::store::Reader;
 #[derive(Default)]
 struct Echo {
     passages: usize,
-    /// Raises the flag after so many calls.
+    /// Raises the flag after so many passages.
     stop_after: Option<(usize, Interrupt)>,
-    calls: usize,
 }
 
 impl Extractor for Echo {
@@ -22,40 +21,39 @@ impl Extractor for Echo {
         "echo 1".to_owned()
     }
 
-    fn extract(
+    fn extract_each(
         &mut self,
         passages: &[Passage<'_>],
+        done: &mut dyn FnMut(usize, Vec<Option<SentenceYield>>) -> Result<()>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<Vec<Option<SentenceYield>>>> {
-        if stop() {
-            return Err(Error::new(Kind::Interrupted, "stopped"));
-        }
-        self.calls += 1;
-        self.passages += passages.len();
-        let out = passages
-            .iter()
-            .map(|p| {
-                let chars: Vec<char> = p.text.chars().collect();
-                p.sentences
-                    .iter()
-                    .map(|s| {
-                        (s.kind == SentenceKind::Prose).then(|| SentenceYield {
-                            propositions: vec![RawProposition {
-                                statement: chars[s.span.start..s.span.end].iter().collect(),
-                                probability: 0.9,
-                            }],
-                            truncated: false,
-                        })
+    ) -> Result<()> {
+        for (i, p) in passages.iter().enumerate() {
+            if stop() {
+                return Err(Error::new(Kind::Interrupted, "stopped"));
+            }
+            self.passages += 1;
+            let chars: Vec<char> = p.text.chars().collect();
+            let yields = p
+                .sentences
+                .iter()
+                .map(|s| {
+                    (s.kind == SentenceKind::Prose).then(|| SentenceYield {
+                        propositions: vec![RawProposition {
+                            statement: chars[s.span.start..s.span.end].iter().collect(),
+                            probability: 0.9,
+                        }],
+                        truncated: false,
                     })
-                    .collect()
-            })
-            .collect();
-        if let Some((after, interrupt)) = &self.stop_after {
-            if self.calls >= *after {
+                })
+                .collect();
+            done(i, yields)?;
+            if let Some((after, interrupt)) = &self.stop_after
+                && self.passages >= *after
+            {
                 interrupt.raise();
             }
         }
-        Ok(out)
+        Ok(())
     }
 }
 

@@ -13,10 +13,8 @@ use crate::extractor::Extractor;
 use crate::proposition::{Assembly, SentenceYield, UnitKind, sentences};
 use crate::store::{CacheKey, NewDocument, NewSection, SectionDone, Writer};
 
-/// Sections that go to a model together, so that it can fill its batch.
-const ASKED_TOGETHER: usize = 4;
-/// Sections that are committed together when no model is asked.
-const KEPT_TOGETHER: usize = 64;
+/// Sections that are read ahead: a model fills its batch from them, and without one they are committed together.
+const TOGETHER: usize = 64;
 
 /// Compares files with the index and writes what changed; deletes what vanished.
 pub(super) fn update(
@@ -158,8 +156,6 @@ struct Waiting {
     path: String,
     passage: OwnedPassage,
     key: CacheKey,
-    yields: Option<Vec<Option<SentenceYield>>>,
-    cached: bool,
 }
 
 /// Makes the units of every section that waits for them.
@@ -173,30 +169,68 @@ pub(super) fn extract(
 ) -> Result<()> {
     adopt(writer, settings)?;
     let pending = writer.view().pending()?;
-    let total = pending.len();
-    let together = if settings.asks_a_model() { ASKED_TOGETHER } else { KEPT_TOGETHER };
-    let mut done = 0;
-    for rows in pending.chunks(together) {
+    let mut work = Work { total: pending.len(), done: 0, settings, progress, summary };
+    for rows in pending.chunks(TOGETHER) {
         interrupt.check()?;
         let mut batch = Vec::with_capacity(rows.len());
         for &row in rows {
             batch.push(waiting(writer, settings, row)?);
         }
-        if let Some(extractor) = extractor.as_deref_mut().filter(|_| settings.asks_a_model()) {
-            ask(writer, extractor, &mut batch, interrupt)?;
+        let Some(extractor) = extractor.as_deref_mut().filter(|_| settings.asks_a_model()) else {
+            work.commit(writer, &batch.iter().map(|w| (w, Vec::new())).collect::<Vec<_>>(), false)?;
+            continue;
+        };
+        let mut unknown = Vec::new();
+        for w in &batch {
+            match kept(writer, w)? {
+                Some(yields) => work.commit(writer, &[(w, yields)], true)?,
+                None => unknown.push(w),
+            }
         }
-        let assemblies: Vec<(Assembly, String)> = batch
+        let passages: Vec<_> = unknown.iter().map(|w| w.passage.borrow()).collect();
+        // Each section is committed, and the model's answer kept, as soon as it is there: a run that is killed asks for
+        // nothing twice but the sections it was at.
+        let mut done = |index: usize, yields: Vec<Option<SentenceYield>>| {
+            let w = unknown[index];
+            let json = serde_json::to_string(&yields)
+                .map_err(|error| Error::new(Kind::Internal, "cannot keep what the model wrote").because(error))?;
+            writer.put_extraction(&w.key, &json)?;
+            work.commit(writer, &[(w, yields)], false)
+        };
+        extractor.extract_each(&passages, &mut done, &|| interrupt.is_raised())?;
+    }
+    Ok(())
+}
+
+/// Committing finished sections and telling about it.
+struct Work<'a> {
+    total: usize,
+    done: usize,
+    settings: &'a Settings,
+    progress: &'a mut dyn FnMut(Progress),
+    summary: &'a mut IndexSummary,
+}
+
+impl Work<'_> {
+    /// Gates and assembles what was written for sections and commits them in one transaction.
+    fn commit(
+        &mut self,
+        writer: &mut Writer,
+        sections: &[(&Waiting, Vec<Option<SentenceYield>>)],
+        cached: bool,
+    ) -> Result<()> {
+        let assemblies: Vec<(Assembly, String)> = sections
             .iter()
-            .map(|w| {
-                let assembly = passage_units(settings.unit, &w.passage.borrow(), w.yields.as_deref().unwrap_or(&[]));
+            .map(|(w, yields)| {
+                let assembly = passage_units(self.settings.unit, &w.passage.borrow(), yields);
                 let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
                 (assembly, ledger)
             })
             .collect();
-        let finished: Vec<SectionDone<'_>> = batch
+        let finished: Vec<SectionDone<'_>> = sections
             .iter()
             .zip(&assemblies)
-            .map(|(w, (assembly, ledger))| SectionDone {
+            .map(|((w, _), (assembly, ledger))| SectionDone {
                 section: w.section,
                 units: &assembly.units,
                 uncovered: &assembly.uncovered,
@@ -204,14 +238,20 @@ pub(super) fn extract(
             })
             .collect();
         writer.commit_sections(&finished)?;
-        for w in &batch {
-            done += 1;
-            summary.sections += 1;
-            summary.cached += usize::from(w.cached);
-            progress(Progress::Section { done, total, path: w.path.clone() });
+        for (w, _) in sections {
+            self.done += 1;
+            self.summary.sections += 1;
+            self.summary.cached += usize::from(cached);
+            (self.progress)(Progress::Section { done: self.done, total: self.total, path: w.path.clone() });
         }
+        Ok(())
     }
-    Ok(())
+}
+
+/// What the model wrote for a section in an earlier run.
+fn kept(writer: &Writer, w: &Waiting) -> Result<Option<Vec<Option<SentenceYield>>>> {
+    let yields = writer.extraction(&w.key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
+    Ok(yields.filter(|yields: &Vec<Option<SentenceYield>>| yields.len() == w.passage.sentences.len()))
 }
 
 fn waiting(writer: &Writer, settings: &Settings, row: i64) -> Result<Waiting> {
@@ -225,36 +265,7 @@ fn waiting(writer: &Writer, settings: &Settings, row: i64) -> Result<Waiting> {
     let key = settings.extraction_key(&document.format, &document.title, &section.heading_path, &section.text);
     let passage =
         OwnedPassage { title: document.title, heading_path: section.heading_path, text: section.text, sentences };
-    Ok(Waiting { section: row, path: document.path, passage, key, yields: None, cached: false })
-}
-
-/// Fills in what the model writes, from the cache where it was asked before. Its answers are kept at once, so that it is
-/// never asked for the same section twice.
-fn ask(writer: &mut Writer, extractor: &mut dyn Extractor, batch: &mut [Waiting], interrupt: &Interrupt) -> Result<()> {
-    for w in batch.iter_mut() {
-        let kept = writer.extraction(&w.key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
-        w.yields = kept.filter(|yields: &Vec<Option<SentenceYield>>| yields.len() == w.passage.sentences.len());
-        w.cached = w.yields.is_some();
-    }
-    let missing: Vec<usize> = (0..batch.len()).filter(|&i| batch[i].yields.is_none()).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let passages: Vec<_> = missing.iter().map(|&i| batch[i].passage.borrow()).collect();
-    let stop = || interrupt.is_raised();
-    let written = extractor.extract(&passages, &stop)?;
-    if written.len() != missing.len() {
-        return Err(Error::new(Kind::Internal, "the extractor lost a section")
-            .expected(missing.len().to_string())
-            .found(written.len().to_string()));
-    }
-    for (i, yields) in missing.into_iter().zip(written) {
-        let json = serde_json::to_string(&yields)
-            .map_err(|error| Error::new(Kind::Internal, "cannot keep what the model wrote").because(error))?;
-        writer.put_extraction(&batch[i].key, &json)?;
-        batch[i].yields = Some(yields);
-    }
-    Ok(())
+    Ok(Waiting { section: row, path: document.path, passage, key })
 }
 
 /// Sections that an interrupted run with other settings left waiting are made with the settings of this run, so that a

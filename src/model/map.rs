@@ -23,3 +23,21 @@ pub(crate) fn map_file(path: &Path) -> Result<Mmap> {
     // a foreign program that truncates a file under a running process is outside what a map can guard against.
     unsafe { Mmap::map(&file) }.map_err(|e| Error::io("cannot map the file", path, e))
 }
+
+/// Gives the memory of a part of a map back; the file's bytes are read again when it is next touched.
+pub(crate) fn forget(map: &Mmap, offset: usize, len: usize) {
+    #[cfg(unix)]
+    {
+        const PAGE: usize = 4096;
+        // Only whole pages: neighbours keep theirs.
+        let start = offset.next_multiple_of(PAGE);
+        let end = (offset + len) / PAGE * PAGE;
+        if start < end {
+            // SAFETY: dropping clean pages of a read-only file map changes nothing that a reader can see. Advice may be
+            // refused (another page size), which costs memory and nothing else.
+            let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, end - start) };
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (map, offset, len);
+}

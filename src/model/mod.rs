@@ -1,7 +1,27 @@
 //! Model files: the manifest, getting and checking them, opening GGUF, tokenizers, and the choice of device.
 
+mod checksum;
+mod convert;
+mod device;
 mod gguf;
+mod import;
+mod inspect;
+mod install;
+mod manifest;
 mod map;
+mod pip;
+mod pull;
+mod safetensors;
+mod store;
 pub mod tokenizer;
+mod verify;
 
+pub use device::DeviceChoice;
 pub use gguf::{GgufFile, GgufWriter, MetaValue, TensorView};
+pub use manifest::{Defaults, Entry, FilePin, Manifest, Role, Source, Step};
+pub use pull::PullProgress;
+pub use safetensors::SafetensorsFile;
+pub use store::{ModelFiles, ModelInfo, ModelStore};
+pub use verify::VerifyReport;
+
+pub(crate) use inspect::{pooling_folder, read_json};

@@ -1,5 +1,33 @@
 //! The read path: embed, search, fuse, aggregate, expand, highlight.
 
+mod fuse;
+mod highlight;
 mod response;
+mod searcher;
+mod support;
 
+pub use fuse::Ranking;
 pub use response::{DocumentRef, Mode, PropositionHit, SearchRequest, SearchResponse, SectionRef, SectionResult};
+pub use searcher::Searcher;
+
+use crate::embedder::{Embedder, Kind as EmbedderKind};
+use crate::error::Result;
+
+/// What turns a question into a vector. An index can only be searched with the embedder that filled it.
+pub trait QueryEmbedder {
+    /// The question's vector, of unit length.
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>>;
+
+    /// Everything that shapes a vector: model checksum, pooling, prefixes. Must equal the index's.
+    fn fingerprint(&self) -> String;
+}
+
+impl QueryEmbedder for Embedder {
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>> {
+        Ok(self.embed(&[query], EmbedderKind::Query)?.vectors)
+    }
+
+    fn fingerprint(&self) -> String {
+        Embedder::fingerprint(self).to_owned()
+    }
+}

@@ -194,7 +194,10 @@ impl<'a> Reader<'a> {
                 self.single(&line, block, cut);
                 in_table = true;
                 continue;
-            } else if is_links_only(bare) || is_definition(bare) || is_empty_html(bare) {
+            } else if self.is_links_block(bare, next)
+                || (self.run.is_none() && is_definition(bare))
+                || is_empty_html(bare)
+            {
                 self.flush();
                 let cut = if self.blank { Cut::Paragraph } else { Cut::Nested };
                 self.single(&line, Block::Verbatim, cut);
@@ -203,6 +206,14 @@ impl<'a> Reader<'a> {
             }
             in_table = false;
         }
+    }
+
+    /// A line of links that is an item or a paragraph of its own, not a line of a wrapped paragraph.
+    fn is_links_block(&self, bare: &str, next: Option<&str>) -> bool {
+        let own = bare.starts_with(['-', '*', '+', '!', '|'])
+            || (self.run.is_none()
+                && next.is_none_or(|n| n.is_empty() || starter(n, 0, false).is_some() || is_links_only(n)));
+        own && is_links_only(bare)
     }
 
     /// A line of a paragraph or list item.
@@ -480,6 +491,17 @@ mod tests {
         assert_eq!(found[0], (Heading, "1.1\tScope"));
         assert_eq!(found[2], (Prose, "(a)\tto all persons; and"));
         assert_eq!(found[4], (Row, "A\t1\t2"));
+    }
+
+    #[test]
+    fn links_inside_a_wrapped_paragraph_belong_to_it() {
+        let text = "- If using a board, use a\n  [good supply](https://a.example/b)\n  for it.\n\n[Contents](#c)\n\n- [A](#a)\n";
+        let found = markdown(text);
+        assert_eq!(
+            found[0],
+            (Block::Prose, "- If using a board, use a\n  [good supply](https://a.example/b)\n  for it.")
+        );
+        assert!(found[1..].iter().all(|(block, _)| *block == Block::Verbatim) && found.len() == 3);
     }
 
     #[test]

@@ -42,12 +42,9 @@ pub(super) fn is_sentence(text: &str) -> bool {
     if text.ends_with(['。', '；', '！', '？', '.', ';', '!', '?']) {
         return label(text).is_none_or(|l| !l.rest.is_empty());
     }
-    if text.ends_with(['：', ':']) {
-        return false;
-    }
     let cjk = text.chars().filter(|&c| is_cjk(c)).count();
     let words = text.split_whitespace().filter(|w| w.starts_with(|c: char| c.is_ascii_alphabetic())).count();
-    cjk >= 15 || (cjk >= 10 && text.contains(['，', '：'])) || words >= 8
+    cjk >= 15 || (cjk >= 10 && text.contains('，')) || words >= 8
 }
 
 /// Opening fence of a code block.

@@ -193,3 +193,83 @@ fn key(title: &str) -> String {
     let name: String = title.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
     if name.is_empty() { title.to_string() } else { name }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str, format: Format) -> Vec<(String, String)> {
+        let document = Document::from_text("doc.md", text.to_string(), format);
+        HeadingSplitter::default()
+            .split(&document)
+            .into_iter()
+            .map(|s| (s.heading_path.join(" > "), document.text.slice(s.span).to_string()))
+            .collect()
+    }
+
+    fn paths(text: &str, format: Format) -> Vec<String> {
+        split(text, format).into_iter().map(|(path, _)| path).collect()
+    }
+
+    #[test]
+    fn entries_stay_apart_however_short_and_empty_headings_join_the_next() {
+        let text = "# 报警手册\n\n## 第三章 报警\n\n### 5001：过热\n\n停机。\n\n### 5002：过流\n\n断电。\n";
+        assert_eq!(paths(text, Format::Markdown), ["第三章 报警 > 5001：过热", "第三章 报警 > 5002：过流"]);
+        assert!(split(text, Format::Markdown)[0].1.starts_with("# 报警手册"));
+    }
+
+    #[test]
+    fn facets_stay_with_their_entry_while_they_fit() {
+        let entry =
+            |n: usize, cause: &str| format!("# {n}：超限\n\n说明。\n\n## 原因\n\n{cause}\n\n## 处理\n\n复位。\n\n");
+        let long = "编码器电缆断线。".repeat(220);
+        let text = entry(1, "过载。") + &entry(2, "断线。") + &entry(3, &long);
+        let found = split(&text, Format::Markdown);
+        assert_eq!(found[0].0, "1：超限");
+        assert!(found[0].1.contains("过载。") && found[0].1.contains("复位。"));
+        assert_eq!(found[1].0, "2：超限");
+        assert_eq!(found[2].0, "3：超限");
+        assert!(found[3..].iter().any(|(path, _)| path == "3：超限 > 原因"));
+    }
+
+    #[test]
+    fn statutes_are_cut_between_articles() {
+        let mut text = String::from("# 条例\n\n## 第一章 总则\n\n");
+        for article in 1..40 {
+            text += &format!(
+                "第{article}条 {}\n\n（一）{}；\n\n",
+                "单位应当落实责任制。".repeat(6),
+                "未落实的处以罚款".repeat(3)
+            );
+        }
+        let found = split(&text, Format::Markdown);
+        assert!(found.len() > 2);
+        for (path, part) in &found[1..] {
+            assert_eq!(path, "第一章 总则");
+            assert!(part.starts_with('第') && part.chars().count() <= 1500, "{part}");
+        }
+        assert!(found[..found.len() - 1].iter().all(|(_, part)| part.chars().count() >= 700));
+    }
+
+    #[test]
+    fn text_before_the_first_heading_is_a_section_of_its_own() {
+        assert_eq!(paths("前言。\n\n# 甲\n\n文。\n\n# 乙\n\n文。\n", Format::Markdown), ["", "甲", "乙"]);
+        assert_eq!(paths("\n\n# 甲\n\n文。\n\n# 乙\n\n文。\n", Format::Markdown), ["甲", "乙"]);
+        assert_eq!(paths("---\ntitle: 手册\n---\n\n# 甲\n\n文。\n", Format::Markdown), ["甲"]);
+        assert_eq!(paths("# 甲\n## 乙\n### 丙\n", Format::Markdown), ["乙 > 丙"]);
+        assert!(paths("", Format::Markdown).is_empty());
+        assert_eq!(paths("  \n", Format::PlainText), [""]);
+    }
+
+    #[test]
+    fn plain_text_closes_a_titled_rule_at_the_next_rule() {
+        let rule = "The fee must be paid in full within twenty days of the date on which it becomes due, in cash.";
+        let text = format!(
+            "1.\tFEES\r\n1.1\tGeneral\r\n1.1.1\tTiming\r\n{rule}\r\n1.1.2\t{rule}\r\n1.1.3\t{rule}\r\n1.2\tRelief\r\n{rule}\r\n"
+        );
+        assert_eq!(
+            paths(&text, Format::PlainText),
+            ["1. FEES > 1.1 General > 1.1.1 Timing", "1. FEES > 1.1 General", "1. FEES > 1.2 Relief"]
+        );
+    }
+}

@@ -29,3 +29,152 @@ pub trait Splitter {
     /// ends, the last ends at the end, and none is empty. An empty document has none.
     fn split(&self, document: &Document) -> Vec<Section>;
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::document::Format;
+
+    /// Deterministic noise.
+    struct Noise(u64);
+
+    impl Noise {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 % bound as u64) as usize
+        }
+
+        fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+            from[self.below(from.len())]
+        }
+
+        /// A document of headings, sentences, lists, tables, code, long lines and stray marks.
+        fn document(&mut self, ending: &str) -> String {
+            const LINES: &[&str] = &[
+                "# 手册",
+                "## 第一章 总则",
+                "### 1.2 Scope",
+                "第二章 维护",
+                "第三条 设备应当接地。操作人员应当持证；无证不得操作。",
+                "1.1\tTitle",
+                "1.1.2 note",
+                "一、概述",
+                "（一）断电；",
+                "- 关闭电源",
+                "    - 如果温度过高，则停机。",
+                "1. Turn it off.",
+                "| a | b |",
+                "|---|---|",
+                "a\tb\tc",
+                "```",
+                "---",
+                "===",
+                "> 引用。",
+                "<!--",
+                "-->",
+                "<div>",
+                "[链接](#a)",
+                "",
+                "",
+                "",
+                "The pump runs at 3.5 bar, e.g. at night. It stops.",
+                "   ",
+                "\u{3000}\u{3000}段落。",
+                "MAINTENANCE",
+                "…",
+                "（（（",
+                "**重点**：注意！",
+                "`a.b",
+                "\"Yes.\"",
+                "!",
+                "。",
+                "𠮷\u{200e}é",
+                "title: x",
+            ];
+            let mut out = String::new();
+            for _ in 0..self.below(60) {
+                out.push_str(self.pick(LINES));
+                if self.below(12) == 0 {
+                    let word = self.pick(&["电机过热时应立即停机，", "the belt is worn, ", "x", "检查。", "A. "]);
+                    out.push_str(&word.repeat(self.below(400)));
+                }
+                out.push_str(if self.below(20) == 0 { "" } else { ending });
+            }
+            out
+        }
+    }
+
+    fn tile(document: &Document, sections: &[Section]) {
+        let mut at = 0;
+        let mut whole = String::new();
+        for section in sections {
+            assert_eq!(section.span.start, at, "{:?}", document.text.as_str());
+            assert!(!section.span.is_empty());
+            whole.push_str(document.text.slice(section.span));
+            at = section.span.end;
+        }
+        assert_eq!(at, document.text.chars());
+        assert_eq!(whole, document.text.as_str());
+    }
+
+    #[test]
+    fn sections_reassemble_any_text() {
+        let mut noise = Noise(0x2545_f491_4f6c_dd1d);
+        for round in 0..400 {
+            let text = noise.document(["\n", "\r\n", "\r"][round % 3]);
+            for format in [Format::Markdown, Format::PlainText] {
+                let document = Document::from_text("a.md", text.clone(), format);
+                tile(&document, &HeadingSplitter::default().split(&document));
+                tile(&document, &HeadingSplitter { min: 20, max: 60 }.split(&document));
+                tile(&document, &FixedSplitter { size: 1 + round % 50 }.split(&document));
+            }
+        }
+    }
+
+    #[test]
+    fn no_section_cuts_a_sentence() {
+        let mut noise = Noise(77);
+        for _ in 0..100 {
+            let mut text = String::from("# 手册\n\n");
+            for _ in 0..noise.below(300) {
+                let long = noise.below(30);
+                text.push_str(&"设备".repeat(long + 1));
+                text.push_str(noise.pick(&["。", "！", "；", "。\n\n", "。\n\n## 检修\n\n", "。\n- "]));
+            }
+            let document = Document::from_text("a.md", text, Format::Markdown);
+            for section in HeadingSplitter::default().split(&document) {
+                let end = document.text.slice(section.span).trim_end();
+                assert!(
+                    end.ends_with(['。', '！', '；', '-'])
+                        || section.span.end == document.text.chars()
+                        || end.ends_with("## 检修"),
+                    "{end}"
+                );
+                assert!(section.span.len() <= 1500 + 70);
+            }
+        }
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_into_sections_too() {
+        for unit in ["a", "设备停机。", "设备，", "word ", "(", "["] {
+            let document = Document::from_text("a.md", unit.repeat(100_000 / unit.len()), Format::Markdown);
+            let sections = HeadingSplitter::default().split(&document);
+            tile(&document, &sections);
+            assert!(sections.iter().all(|section| section.span.len() <= 1800), "{unit}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_twenty_megabytes_is_split() {
+        let paragraph = "主轴报警温度为 85 ℃。超过时设备停机，应当检查冷却系统；确认正常后方可复位。\n\n";
+        let text = paragraph.repeat(20 * (1 << 20) / paragraph.len());
+        for format in [Format::Markdown, Format::PlainText] {
+            let document = Document::from_text("big", text.clone(), format);
+            tile(&document, &HeadingSplitter::default().split(&document));
+        }
+    }
+}

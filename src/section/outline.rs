@@ -94,16 +94,11 @@ fn could_label(label: &Label<'_>) -> bool {
             && is_cjk(first)
             && !matches!(first, '的' | '和' | '或' | '及' | '与' | '至' | '中' | '～' | '、' | '，' | '）' | '。');
     }
-    let token = label.rest.split(char::is_whitespace).next().unwrap_or_default();
-    let latin = token.chars().take_while(|c| !is_cjk(*c)).count();
-    let unit = latin <= 3
-        && first.is_ascii_alphabetic()
-        && label.rest[..token.len()]
-            .chars()
-            .nth(latin)
-            .or(label.rest.trim_start_matches(token).trim_start().chars().next())
-            .is_some_and(is_cjk);
-    !(unit && first.is_lowercase()) && !matches!(first, '°' | '℃' | '%' | '‰' | 'Ω' | 'μ' | '±' | '×' | '=' | '≤' | '≥')
+    let sign = matches!(first, '°' | '℃' | '%' | '‰' | 'Ω' | 'μ' | '±' | '×' | '=' | '≤' | '≥');
+    // A short lower-case word before Chinese text is a unit.
+    let word = label.rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let unit = (1..=3).contains(&word) && first.is_lowercase() && label.rest[word..].trim_start().starts_with(is_cjk);
+    !sign && !unit
 }
 
 /// Short, titled, and not ended like a sentence or a lead-in.

@@ -68,14 +68,11 @@ fn places(text: &str, pieces: &[Piece]) -> Vec<Place> {
         let chars = advance(piece.line);
         let cost = cut_cost(piece.cut) + lead_cost(text, before);
         let place = Place { byte: piece.line, chars, cost };
-        match places.last_mut() {
-            Some(last) if last.byte > 0 && chars - last.chars < STEP => {
-                if cost < last.cost {
-                    *last = place;
-                }
-            }
-            _ if piece.line > 0 => places.push(place),
-            _ => {}
+        let crowded = places.last().is_some_and(|last| last.byte > 0 && chars - last.chars < STEP);
+        if !crowded && piece.line > 0 {
+            places.push(place);
+        } else if let Some(last) = places.last_mut().filter(|last| crowded && cost < last.cost) {
+            *last = place;
         }
     }
     let chars = advance(text.len());
@@ -92,7 +89,7 @@ fn cut_cost(cut: Cut) -> u64 {
         Cut::Row => 130,
         Cut::Sentence => 180,
         Cut::Clause => 1500,
-        Cut::Anywhere => 2500,
+        Cut::Anywhere => 1600,
     }
 }
 
@@ -113,7 +110,7 @@ fn length_cost(length: usize, min: usize, max: usize) -> u64 {
     if length < min {
         40 + 400 * (min - length) / min
     } else if length > max {
-        1000 + 2000 * (length - max) / max
+        1000 + 4000 * (length - max) / max
     } else {
         40 * length.abs_diff((min + max) / 2) / max
     }

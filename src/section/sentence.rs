@@ -194,11 +194,9 @@ impl Scan<'_> {
         let end = self.behind(marks);
         match self.char_at(end) {
             None => return Some(end),
-            Some(c) if c.is_whitespace() => {
-                // `Yahoo! is` and `"Why?" he asked` go on.
-                if self.next_visible(end).is_none_or(|n| !n.is_lowercase()) {
-                    return Some(end);
-                }
+            // `Yahoo! is` and `"Why?" he asked` go on.
+            Some(c) if c.is_whitespace() && self.next_visible(end).is_none_or(|n| !n.is_lowercase()) => {
+                return Some(end);
             }
             Some(c) if is_cjk(c) && chinese => return Some(end),
             _ => {}

@@ -126,13 +126,13 @@ pub(super) fn byte_size(dtype: GgmlDType, shape: &[usize]) -> std::result::Resul
 }
 
 /// A read position over the mapped file.
-pub(super) struct Cursor<'a> {
+pub(in crate::model) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::model) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
@@ -140,30 +140,30 @@ impl<'a> Cursor<'a> {
         self.bytes.len() - self.at
     }
 
-    pub(super) fn take(&mut self, n: u64) -> Result<&'a [u8]> {
+    pub(in crate::model) fn take(&mut self, n: u64) -> Result<&'a [u8]> {
         match usize::try_from(n).ok().filter(|n| *n <= self.left()) {
             Some(n) => {
                 let part = &self.bytes[self.at..self.at + n];
                 self.at += n;
                 Ok(part)
             }
-            None => Err(Error::new(Kind::Corrupt, "the GGUF header is cut off or damaged")
+            None => Err(Error::new(Kind::Corrupt, "the header is cut off or damaged")
                 .expected(format!("{n} more bytes at byte {}", self.at))
                 .found(self.left().to_string())),
         }
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub(in crate::model) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut out = [0; N];
         out.copy_from_slice(self.take(N as u64)?);
         Ok(out)
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32> {
+    pub(in crate::model) fn u32(&mut self) -> Result<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64> {
+    pub(in crate::model) fn u64(&mut self) -> Result<u64> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 

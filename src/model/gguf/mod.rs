@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use candle_core::quantized::GgmlDType;
 use memmap2::Mmap;
 
-use self::header::{Cursor, Header, Value, tag};
-use super::map::map_file;
+use self::header::{Header, Value, tag};
+use super::map::{forget, map_file};
 use crate::error::{Error, Kind, Result};
 
 pub use writer::{GgufWriter, MetaValue};
+
+pub(super) use header::Cursor;
 
 /// An open GGUF file. The header is parsed and every tensor's range checked; tensor bytes stay in the map until touched.
 #[derive(Debug)]
@@ -172,6 +174,14 @@ impl GgufFile {
         let info = self.header.tensors.get(name).ok_or_else(missing)?;
         let data = self.map.get(info.bytes.clone()).ok_or_else(missing)?;
         Ok(TensorView { dtype: info.dtype, shape: &info.shape, data })
+    }
+
+    /// Gives the memory of a tensor's mapped bytes back, for one that has been copied out; they are read from the file
+    /// again when they are touched.
+    pub fn forget(&self, name: &str) {
+        if let Some(info) = self.header.tensors.get(name) {
+            forget(&self.map, info.bytes.start, info.bytes.len());
+        }
     }
 
     fn array(&self, key: &str) -> Option<(u32, usize, &[u8])> {

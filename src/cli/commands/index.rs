@@ -1,0 +1,60 @@
+//! `mingti index`: adds and updates files.
+
+use mingti::ingest::{self, IndexOptions, IndexSummary};
+
+use super::load::{Loader, unit_kind};
+use crate::cli::args::{IndexArgs, UnitArg};
+use crate::cli::failure::{Exit, Outcome};
+use crate::cli::interrupt;
+use crate::cli::output;
+use crate::cli::progress::{Reporter, duration};
+use crate::cli::settings::Settings;
+
+/// Runs the command.
+pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
+    let interrupt = interrupt::install()?;
+    let table = &settings.file.index;
+    let unit = args.unit.or(table.unit).unwrap_or(UnitArg::Proposition);
+    let loader = Loader::new(settings, args.device, args.jobs)?;
+    // The baselines do not ask the language model, so they need none.
+    let mut extractor = match unit {
+        UnitArg::Proposition => loader.extractor(args.extractor.as_deref().or(table.extractor.as_deref()))?,
+        _ => None,
+    };
+    let embedder = loader.embedder(args.embedder.as_deref().or(table.embedder.as_deref()))?;
+    let options = IndexOptions { unit: unit_kind(unit), ..IndexOptions::new(&settings.index, args.paths) };
+    let started = std::time::Instant::now();
+    let mut reporter = Reporter::new(args.json);
+    let summary = ingest::index(
+        &options,
+        extractor.as_mut().map(|extractor| extractor as _),
+        &embedder,
+        &mut |event| reporter.show(&event),
+        &interrupt,
+    );
+    reporter.finish();
+    let summary = summary?;
+    if !args.json {
+        output::note(&format!("{} in {}", sentence(&summary), duration(started.elapsed())));
+    }
+    Ok(if summary.failed > 0 { Exit::Failed } else { Exit::Done })
+}
+
+/// `2 changed and 3 unchanged documents; 8 sections extracted; 310 searchable units; generation 3`
+pub(crate) fn sentence(summary: &IndexSummary) -> String {
+    let mut text = format!("{} changed and {} unchanged documents", summary.changed, summary.unchanged);
+    for (number, what) in [(summary.deleted, "vanished"), (summary.failed, "failed")] {
+        if number > 0 {
+            text += &format!(", {number} {what}");
+        }
+    }
+    text += &format!("; {} sections extracted", summary.sections);
+    if summary.cached > 0 {
+        text += &format!(" ({} from the cache)", summary.cached);
+    }
+    text += &format!("; {} searchable units", summary.units);
+    match summary.generation {
+        Some(generation) => text + &format!("; generation {generation}"),
+        None => text + "; nothing new to publish",
+    }
+}

@@ -1,0 +1,95 @@
+//! Finding and loading what a command needs: the models by flag or setting, the index with the embedder it was built with.
+
+use std::path::Path;
+
+use mingti::embedder::Embedder;
+use mingti::extractor::LlamaExtractor;
+use mingti::model::{DeviceChoice, Manifest, ModelStore, Role};
+use mingti::proposition::UnitKind;
+use mingti::query::{Mode, Searcher};
+use mingti::store::Reader;
+
+use crate::cli::args::{DeviceArg, UnitArg};
+use crate::cli::failure::{Failure, Outcome};
+use crate::cli::settings::Settings;
+
+/// The name that stands for no language model.
+const NO_EXTRACTOR: &str = "none";
+
+/// Loads models for one command.
+pub(crate) struct Loader<'s> {
+    settings: &'s Settings,
+    device: DeviceChoice,
+    /// The folder of models.
+    pub(crate) store: ModelStore,
+}
+
+impl<'s> Loader<'s> {
+    /// Opens the folder of models and sets the number of threads.
+    pub(crate) fn new(settings: &'s Settings, device: Option<DeviceArg>, jobs: Option<u16>) -> Outcome<Self> {
+        if let Some(jobs) = jobs.or(settings.file.jobs) {
+            // Fails only when the pool is there already, which is no reason not to work.
+            rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global().ok();
+        }
+        let device = match device.or(settings.file.device).unwrap_or(DeviceArg::Auto) {
+            DeviceArg::Auto => DeviceChoice::Auto,
+            DeviceArg::Cpu => DeviceChoice::Cpu,
+            DeviceArg::Cuda => DeviceChoice::Cuda,
+        };
+        Ok(Self { settings, device, store: ModelStore::open(settings.models.clone())? })
+    }
+
+    /// The model that writes propositions; `None` when the choice is `none`.
+    pub(crate) fn extractor(&self, choice: Option<&str>) -> Outcome<Option<LlamaExtractor>> {
+        let choice = match choice {
+            Some(NO_EXTRACTOR) => return Ok(None),
+            Some(address) if address.starts_with("http://") || address.starts_with("https://") => {
+                return Err(Failure::hinted(
+                    format!("--extractor {address}: this version does not ask models over the network"),
+                    "name a model of `mingti models list`, a GGUF file, or `none`",
+                ));
+            }
+            Some(choice) => choice,
+            None => &Manifest::builtin()?.defaults.extractor,
+        };
+        let files = self.store.find(choice, Role::Extractor)?;
+        Ok(Some(LlamaExtractor::load(&files.main, &files.checksum)?))
+    }
+
+    /// The model that turns text into vectors.
+    pub(crate) fn embedder(&self, choice: Option<&str>) -> Outcome<Embedder> {
+        let choice = match choice {
+            Some(choice) => choice,
+            None => &Manifest::builtin()?.defaults.embedder,
+        };
+        let files = self.store.find(choice, Role::Embedder)?;
+        Ok(Embedder::load(&files, self.device)?)
+    }
+
+    /// The index of the settings, ready to search, with the embedder that it was built with.
+    pub(crate) fn searcher(&self, mode: Mode) -> Outcome<Searcher> {
+        let index = &self.settings.index;
+        if mode == Mode::Lexical {
+            return Ok(Searcher::open(index, None)?);
+        }
+        let reader = Reader::open(index)?;
+        let name = reader.require_generation()?.embedder_name.clone();
+        drop(reader);
+        searcher(index, self.embedder(Some(&name))?)
+    }
+}
+
+/// The index in `folder`, searched with `embedder`.
+pub(crate) fn searcher(folder: &Path, embedder: Embedder) -> Outcome<Searcher> {
+    Ok(Searcher::open(folder, Some(Box::new(embedder)))?)
+}
+
+/// The library's word for what is searched.
+pub(crate) fn unit_kind(unit: UnitArg) -> UnitKind {
+    match unit {
+        UnitArg::Proposition => UnitKind::Proposition,
+        UnitArg::Sentence => UnitKind::Sentence,
+        UnitArg::Section => UnitKind::Section,
+        UnitArg::Fixed => UnitKind::Fixed,
+    }
+}

@@ -1,0 +1,28 @@
+//! One file a command.
+
+mod demo;
+mod extract;
+mod index;
+mod load;
+mod models;
+mod search;
+mod status;
+mod verify;
+
+use super::args::{Cli, Command};
+use super::failure::Outcome;
+use super::settings::Settings;
+
+/// Runs the command.
+pub(crate) fn run(cli: Cli) -> Outcome {
+    let settings = Settings::load(&cli.global)?;
+    match cli.command {
+        Command::Demo(args) => demo::run(&settings, &args),
+        Command::Index(args) => index::run(&settings, args),
+        Command::Search(args) => search::run(&settings, &args),
+        Command::Extract(args) => extract::run(&settings, &args),
+        Command::Models(command) => models::run(&settings, command),
+        Command::Status(args) => status::run(&settings, &args),
+        Command::Verify(args) => verify::run(&settings, &args),
+    }
+}

@@ -1,0 +1,261 @@
+//! The BERT encoder (Devlin et al., 2019): absolute positions, post-layer norm, GELU.
+
+use candle_core::{D, Device, Tensor};
+
+use super::weights::{Part, Weights, dequantize};
+use crate::error::{Error, Kind, Result};
+
+/// Added to the score of a padding position; its softmax weight underflows to zero.
+const MASKED: f32 = -1e9;
+
+/// The activation between the two feed-forward layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Activation {
+    /// `x · Φ(x)` by the error function.
+    Gelu,
+    /// Its approximation by tanh.
+    GeluTanh,
+    Relu,
+}
+
+/// Sizes and constants of an encoder.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct BertConfig {
+    pub(super) hidden: usize,
+    pub(super) layers: usize,
+    pub(super) heads: usize,
+    pub(super) feed_forward: usize,
+    pub(super) epsilon: f32,
+    /// Rows of the position table.
+    pub(super) positions: usize,
+    /// Row of the first token: 0 for BERT, `pad_token_id + 1` for the RoBERTa family.
+    pub(super) first_position: usize,
+    pub(super) activation: Activation,
+}
+
+/// `x · Wᵀ + b`, with the weight held as it lies in the file: `[out, in]`.
+struct Linear {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+struct Norm {
+    weight: Tensor,
+    bias: Tensor,
+    epsilon: f32,
+}
+
+struct Layer {
+    /// Query, key and value stacked: `[3 · hidden, hidden]`.
+    qkv: Linear,
+    output: Linear,
+    attention_norm: Norm,
+    up: Linear,
+    down: Linear,
+    output_norm: Norm,
+}
+
+/// An encoder ready to run. The word table stays in the file's map and only rows that occur are decoded.
+pub(super) struct Bert {
+    config: BertConfig,
+    weights: Weights,
+    /// Position rows with the row of token type 0 added, `positions × hidden`.
+    positions: Vec<f32>,
+    embedding_norm: Norm,
+    layers: Vec<Layer>,
+    device: Device,
+}
+
+fn failed(e: candle_core::Error) -> Error {
+    Error::new(Kind::Model, "the embedding model failed").because(e)
+}
+
+impl Linear {
+    fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
+        x.matmul(&self.weight.t()?)?.broadcast_add(&self.bias)
+    }
+}
+
+impl Norm {
+    fn forward(&self, x: &Tensor) -> candle_core::Result<Tensor> {
+        candle_nn::ops::layer_norm(x, &self.weight, &self.bias, self.epsilon)
+    }
+}
+
+impl Bert {
+    /// Loads the layers to `device`.
+    pub(super) fn load(config: BertConfig, weights: Weights, device: &Device) -> Result<Self> {
+        let (hidden, inner) = (config.hidden, config.feed_forward);
+        if config.heads == 0 || !hidden.is_multiple_of(config.heads) || config.layers == 0 {
+            return Err(Error::new(Kind::Model, "impossible model settings").found(format!("{config:?}")));
+        }
+        let words = weights.view(Part::Words, 0, false)?;
+        if words.shape.len() != 2 || words.shape[1] != hidden {
+            return Err(Error::new(Kind::Model, "the word table has the wrong shape")
+                .expected(format!("rows of {hidden}"))
+                .found(format!("{:?}", words.shape)));
+        }
+        let mut positions = weights.dense(Part::Positions, 0, false, &[config.positions, hidden])?;
+        // RoBERTa files may have a table of one row, BERT files of two; every token of ours has type 0.
+        let types = weights.view(Part::Types, 0, false)?;
+        let mut type_zero = vec![0.0; hidden];
+        dequantize(types.dtype, types.row(0).unwrap_or_default(), &mut type_zero)?;
+        for row in positions.chunks_exact_mut(hidden) {
+            row.iter_mut().zip(&type_zero).for_each(|(x, t)| *x += t);
+        }
+
+        let tensor = |data: Vec<f32>, shape: &[usize]| Tensor::from_vec(data, shape, device).map_err(failed);
+        let linear = |part, layer, output: usize, input: usize| -> Result<Linear> {
+            Ok(Linear {
+                weight: tensor(weights.dense(part, layer, false, &[output, input])?, &[output, input])?,
+                bias: tensor(weights.dense(part, layer, true, &[output])?, &[output])?,
+            })
+        };
+        let norm = |part, layer| -> Result<Norm> {
+            Ok(Norm {
+                weight: tensor(weights.dense(part, layer, false, &[hidden])?, &[hidden])?,
+                bias: tensor(weights.dense(part, layer, true, &[hidden])?, &[hidden])?,
+                epsilon: config.epsilon,
+            })
+        };
+        let embedding_norm = norm(Part::EmbeddingNorm, 0)?;
+        let layers = (0..config.layers)
+            .map(|layer| {
+                let (mut weight, mut bias) = (Vec::new(), Vec::new());
+                for part in [Part::Query, Part::Key, Part::Value] {
+                    weight.extend(weights.dense(part, layer, false, &[hidden, hidden])?);
+                    bias.extend(weights.dense(part, layer, true, &[hidden])?);
+                }
+                Ok(Layer {
+                    qkv: Linear { weight: tensor(weight, &[3 * hidden, hidden])?, bias: tensor(bias, &[3 * hidden])? },
+                    output: linear(Part::AttentionOutput, layer, hidden, hidden)?,
+                    attention_norm: norm(Part::AttentionNorm, layer)?,
+                    up: linear(Part::Up, layer, inner, hidden)?,
+                    down: linear(Part::Down, layer, hidden, inner)?,
+                    output_norm: norm(Part::OutputNorm, layer)?,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Self { config, weights, positions, embedding_norm, layers, device: device.clone() })
+    }
+
+    pub(super) fn config(&self) -> &BertConfig {
+        &self.config
+    }
+
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Last hidden states of `texts`, padded to the longest: `texts × longest × hidden`, row-major.
+    pub(super) fn forward(&self, texts: &[&[u32]]) -> Result<Vec<f32>> {
+        let longest = texts.iter().map(|ids| ids.len()).max().unwrap_or(0);
+        if longest == 0 {
+            return Ok(Vec::new());
+        }
+        let (batch, hidden) = (texts.len(), self.config.hidden);
+        let embedded = self.look_up(texts, longest)?;
+        let mask = padding_mask(texts, longest);
+        let run = || -> candle_core::Result<Vec<f32>> {
+            let mask = match mask {
+                Some(mask) => Some(Tensor::from_vec(mask, (batch, 1, 1, longest), &self.device)?),
+                None => None,
+            };
+            let mut x = Tensor::from_vec(embedded, (batch * longest, hidden), &self.device)?;
+            x = self.embedding_norm.forward(&x)?;
+            for layer in &self.layers {
+                x = self.layer(layer, &x, batch, longest, mask.as_ref())?;
+            }
+            x.flatten_all()?.to_vec1()
+        };
+        run().map_err(failed)
+    }
+
+    fn layer(
+        &self,
+        layer: &Layer,
+        x: &Tensor,
+        batch: usize,
+        length: usize,
+        mask: Option<&Tensor>,
+    ) -> candle_core::Result<Tensor> {
+        let attended = self.attention(layer, x, batch, length, mask)?;
+        let x = layer.attention_norm.forward(&(x + layer.output.forward(&attended)?)?)?;
+        let inner = layer.up.forward(&x)?;
+        let inner = match self.config.activation {
+            Activation::Gelu => inner.gelu_erf()?,
+            Activation::GeluTanh => inner.gelu()?,
+            Activation::Relu => inner.relu()?,
+        };
+        layer.output_norm.forward(&(&x + layer.down.forward(&inner)?)?)
+    }
+
+    fn attention(
+        &self,
+        layer: &Layer,
+        x: &Tensor,
+        batch: usize,
+        length: usize,
+        mask: Option<&Tensor>,
+    ) -> candle_core::Result<Tensor> {
+        let heads = self.config.heads;
+        let width = self.config.hidden / heads;
+        // [3, batch, heads, length, width]
+        let qkv = layer.qkv.forward(x)?.reshape((batch, length, 3, heads, width))?.permute((2, 0, 3, 1, 4))?;
+        let part = |i: usize| qkv.get(i)?.contiguous();
+        let (q, k, v) = (part(0)?, part(1)?, part(2)?);
+        let scores = ((q * (width as f64).powf(-0.5))?).matmul(&k.t()?)?;
+        let scores = match mask {
+            Some(mask) => scores.broadcast_add(mask)?,
+            None => scores,
+        };
+        let weights = candle_nn::ops::softmax(&scores, D::Minus1)?;
+        weights.matmul(&v)?.transpose(1, 2)?.reshape((batch * length, heads * width))
+    }
+
+    /// Sum of word, position and type rows; zero where a text is padded.
+    fn look_up(&self, texts: &[&[u32]], longest: usize) -> Result<Vec<f32>> {
+        let hidden = self.config.hidden;
+        let words = self.weights.view(Part::Words, 0, false)?;
+        let mut out = vec![0.0; texts.len() * longest * hidden];
+        for (ids, rows) in texts.iter().zip(out.chunks_exact_mut(longest * hidden)) {
+            for ((index, id), row) in ids.iter().enumerate().zip(rows.chunks_exact_mut(hidden)) {
+                let word = words.row(*id as usize).ok_or_else(|| {
+                    Error::new(Kind::Model, "the tokenizer does not fit the model")
+                        .expected(format!("token ids below {}", words.shape[0]))
+                        .found(id.to_string())
+                })?;
+                dequantize(words.dtype, word, row)?;
+                let start = (index + self.config.first_position) * hidden;
+                let position = self.positions.get(start..start + hidden).ok_or_else(|| {
+                    Error::new(Kind::Model, "the text is longer than the model's position table")
+                        .found(format!("{} tokens", ids.len()))
+                })?;
+                row.iter_mut().zip(position).for_each(|(x, p)| *x += p);
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Zero for tokens and [`MASKED`] for padding, `texts × longest`; nothing when there is no padding.
+fn padding_mask(texts: &[&[u32]], longest: usize) -> Option<Vec<f32>> {
+    if texts.iter().all(|ids| ids.len() == longest) {
+        return None;
+    }
+    let row = |ids: &&[u32]| (0..longest).map(|i| if i < ids.len() { 0.0 } else { MASKED }).collect::<Vec<_>>();
+    Some(texts.iter().flat_map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_masked_and_nothing_else() {
+        let texts: [&[u32]; 2] = [&[1, 2, 3], &[1]];
+        let mask = padding_mask(&texts, 3).unwrap_or_default();
+        assert_eq!(mask, [0.0, 0.0, 0.0, 0.0, MASKED, MASKED]);
+        assert!(padding_mask(&texts[..1], 3).is_none());
+    }
+}

@@ -1,0 +1,414 @@
+//! Answers questions from one generation.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use globset::GlobBuilder;
+
+use super::fuse::{Evidence, Ranking, Scale, score};
+use super::highlight::merge;
+use super::support::Question;
+use super::{
+    DocumentRef, Mode, PropositionHit, QueryEmbedder, SearchRequest, SearchResponse, SectionRef, SectionResult,
+};
+use crate::document::{Format, Span};
+use crate::error::{Error, Kind, Result};
+use crate::index::{FieldWeights, LexicalIndex, VectorIndex, open_generation};
+use crate::proposition::UnitKind;
+use crate::store::{DocumentRow, Reader, SectionRow, UnitRow, generation_dir};
+
+/// A writer can replace the generation between our reading its name and opening its files; more often than this in a
+/// row it cannot.
+const OPEN_ATTEMPTS: usize = 5;
+
+/// One generation of an index, opened for questions. It never changes while it is held.
+pub struct Searcher {
+    reader: Reader,
+    vectors: VectorIndex,
+    lexical: LexicalIndex,
+    embedder: Option<Box<dyn QueryEmbedder + Send>>,
+    ranking: Ranking,
+    weights: FieldWeights,
+    generation: u64,
+}
+
+impl std::fmt::Debug for Searcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Searcher").field("dir", &self.reader.dir()).field("generation", &self.generation).finish()
+    }
+}
+
+/// A section that may become a result.
+struct Candidate {
+    number: u64,
+    section: i64,
+    evidence: Evidence,
+    score: f32,
+}
+
+/// What one question is asked with.
+struct Asked<'a> {
+    request: &'a SearchRequest,
+    question: Question,
+    vector: Option<Vec<f32>>,
+    scale: Scale,
+    /// Cosines of the dense hits, by vector number.
+    hits: HashMap<u32, f32>,
+}
+
+impl Searcher {
+    /// Opens the published generation of the index in `dir`. Without an embedder only [`Mode::Lexical`] can be asked
+    /// for; an embedder other than the one that filled the index is an error.
+    pub fn open(dir: &Path, embedder: Option<Box<dyn QueryEmbedder + Send>>) -> Result<Self> {
+        let mut attempt = 1;
+        let (reader, vectors, lexical) = loop {
+            let reader = Reader::open(dir)?;
+            let number = reader.require_generation()?.number;
+            match open_generation(&generation_dir(dir, number)) {
+                Ok((vectors, lexical)) => break (reader, vectors, lexical),
+                Err(error) if error.is_missing() && attempt < OPEN_ATTEMPTS => attempt += 1,
+                Err(error) if error.is_missing() => {
+                    return Err(Error::new(Kind::Corrupt, "the files of the index are missing")
+                        .at(&generation_dir(dir, number))
+                        .because(error)
+                        .hint("run `mingti index` again"));
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let row = reader.require_generation()?;
+        let generation = row.number;
+        if vectors.len() != row.vectors {
+            return Err(Error::new(Kind::Corrupt, "the vector index belongs to another generation")
+                .at(&generation_dir(dir, generation))
+                .expected(format!("{} vectors", row.vectors))
+                .found(vectors.len().to_string())
+                .hint("run `mingti index` again"));
+        }
+        if let Some(embedder) = &embedder
+            && !vectors.is_empty()
+            && embedder.fingerprint() != row.embedder
+        {
+            return Err(Error::new(Kind::Usage, "the index was filled with another embedder")
+                .at(dir)
+                .expected(row.embedder_name.clone())
+                .found(embedder.fingerprint())
+                .hint("name that embedder with `--embedder`, or index again"));
+        }
+        let (ranking, weights) = (Ranking::default(), FieldWeights::default());
+        Ok(Self { reader, vectors, lexical, embedder, ranking, weights, generation })
+    }
+
+    /// Ranks in another way than the default.
+    pub fn with_ranking(mut self, ranking: Ranking, weights: FieldWeights) -> Self {
+        (self.ranking, self.weights) = (ranking, weights);
+        self
+    }
+
+    /// Number of the generation that is searched.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The sections that answer best. A question without a letter or digit finds nothing.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchResponse> {
+        let started = Instant::now();
+        let results = self.results(request)?;
+        Ok(SearchResponse {
+            version: 1,
+            qid: None,
+            query: request.query.clone(),
+            took_ms: (started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+            generation: self.generation,
+            results,
+        })
+    }
+
+    fn results(&self, request: &SearchRequest) -> Result<Vec<SectionResult>> {
+        let documents = self.wanted_documents(request.path.as_deref())?;
+        if request.sections == 0
+            || documents.as_ref().is_some_and(|documents| documents.is_empty())
+            || !request.query.chars().any(char::is_alphanumeric)
+        {
+            return Ok(Vec::new());
+        }
+        let vector = match request.mode {
+            Mode::Lexical => None,
+            _ if self.vectors.is_empty() => None,
+            _ => Some(self.embed(&request.query)?),
+        };
+        let question = Question::new(&request.query, &self.lexical)?;
+        let background = vector
+            .as_deref()
+            .and_then(|vector| self.vectors.background(vector, self.ranking.background_sample).map(|(mean, _)| mean));
+        let scale = Scale { background: background.unwrap_or(0.0), best_bm25: 0.0, full_bm25: question.full_bm25() };
+        let mut asked = Asked { request, question, vector, scale, hits: HashMap::new() };
+        let mut candidates = self.candidates(&mut asked, documents.as_ref())?;
+        for candidate in &mut candidates {
+            candidate.score = score(&self.ranking, request.mode, &asked.scale, &candidate.evidence);
+        }
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+        candidates.truncate(request.sections);
+        let taken: HashSet<i64> = candidates.iter().map(|candidate| candidate.section).collect();
+        let mut results = Vec::with_capacity(candidates.len());
+        let mut ceiling = 1.0f32;
+        for (at, candidate) in candidates.iter().enumerate() {
+            ceiling = ceiling.min(candidate.score.clamp(0.0, 1.0));
+            results.push(self.result(&asked, candidate, at + 1, ceiling, &taken)?);
+        }
+        Ok(results)
+    }
+
+    /// Rows of the documents that a glob leaves, or none when there is no glob.
+    fn wanted_documents(&self, glob: Option<&str>) -> Result<Option<Arc<HashSet<i64>>>> {
+        let Some(glob) = glob else { return Ok(None) };
+        let matcher = GlobBuilder::new(glob)
+            .literal_separator(true)
+            .build()
+            .map_err(|error| {
+                Error::new(Kind::Usage, "not a path pattern")
+                    .found(format!("`{glob}`"))
+                    .because(error)
+                    .hint("use `*` inside a name, `**` for folders, such as `manual/**/*.md`")
+            })?
+            .compile_matcher();
+        let documents = self.reader.view().documents()?;
+        let wanted = documents.iter().filter(|document| matcher.is_match(&document.path)).map(|document| document.row);
+        Ok(Some(Arc::new(wanted.collect())))
+    }
+
+    fn embed(&self, query: &str) -> Result<Vec<f32>> {
+        match &self.embedder {
+            Some(embedder) => embedder.embed_query(query),
+            None => Err(Error::new(Kind::Usage, "this search needs an embedder")
+                .hint("ask with `--mode lexical`, or fetch the embedder with `mingti models pull`")),
+        }
+    }
+
+    /// Every section that one of the two indexes names, with what both know about it.
+    fn candidates(&self, asked: &mut Asked<'_>, documents: Option<&Arc<HashSet<i64>>>) -> Result<Vec<Candidate>> {
+        let mut found: BTreeMap<u64, (i64, Evidence)> = BTreeMap::new();
+        if let Some(vector) = &asked.vector {
+            let vectors = &self.vectors;
+            let keep = |number: u32| {
+                let document = vectors.pointer(number).map(|pointer| pointer.document);
+                documents.is_none_or(|wanted| document.is_some_and(|document| wanted.contains(&document)))
+            };
+            let filter: Option<&(dyn Fn(u32) -> bool + Sync)> = if documents.is_some() { Some(&keep) } else { None };
+            // Asking for fewer units than sections would leave ranks empty.
+            let k = asked.request.top_k.max(asked.request.sections);
+            for hit in self.vectors.search(vector, k, self.ranking.ef, filter)? {
+                let Some(pointer) = self.vectors.pointer(hit.number) else { continue };
+                let (_, evidence) = found
+                    .entry(self.vectors.section_of(hit.number))
+                    .or_insert_with(|| (pointer.section, Evidence::default()));
+                evidence.hits += 1;
+                evidence.cosine = Some(evidence.cosine.map_or(hit.score, |cosine| cosine.max(hit.score)));
+                asked.hits.insert(hit.number, hit.score);
+            }
+        }
+        if asked.request.mode != Mode::Dense {
+            let filter = documents.cloned().map(|wanted| {
+                Arc::new(move |document: i64| wanted.contains(&document)) as Arc<dyn Fn(i64) -> bool + Send + Sync>
+            });
+            let pool = self.ranking.lexical_pool.max(asked.request.sections);
+            let hits = self.lexical.search(&asked.question.terms, &self.weights, pool, filter)?;
+            asked.scale.best_bm25 = hits.first().map_or(0.0, |hit| hit.score);
+            for hit in hits {
+                found.entry(hit.number).or_insert((hit.section, Evidence::default())).1.bm25 = hit.score;
+            }
+        }
+        let candidates = found.into_iter().map(|(number, (section, mut evidence))| {
+            if evidence.cosine.is_none()
+                && let Some(vector) = &asked.vector
+            {
+                let scores = self.vectors.scores(vector, self.vectors.section_vectors(number));
+                evidence.cosine = scores.into_iter().reduce(f32::max);
+            }
+            Candidate { number, section, evidence, score: 0.0 }
+        });
+        Ok(candidates.collect())
+    }
+
+    fn result(
+        &self,
+        asked: &Asked<'_>,
+        candidate: &Candidate,
+        rank: usize,
+        score: f32,
+        taken: &HashSet<i64>,
+    ) -> Result<SectionResult> {
+        let view = self.reader.view();
+        let section = view.section(candidate.section)?;
+        let document = view.document(section.document)?;
+        let format = if document.format == "markdown" { Format::Markdown } else { Format::PlainText };
+        let propositions = self.propositions(asked, candidate, &section)?;
+        let (text, text_range) = self.expanded(&section, taken)?;
+        let mut highlights = Vec::new();
+        for (unit, _) in &propositions {
+            match unit.unit.kind {
+                UnitKind::Proposition | UnitKind::Sentence => highlights.extend(&unit.unit.evidence),
+                // The whole window is not what a reader looks for.
+                UnitKind::Section | UnitKind::Fixed => {
+                    highlights.extend(asked.question.best_sentences(&section.text, section.span.start, format))
+                }
+            }
+        }
+        Ok(SectionResult {
+            rank,
+            score,
+            document: DocumentRef { id: document.id, path: document.path, title: document.title },
+            highlights: merge(highlights, text_range),
+            text,
+            text_range,
+            propositions: propositions
+                .into_iter()
+                .map(|(row, score)| PropositionHit {
+                    id: row.id,
+                    statement: row.unit.statement,
+                    score,
+                    unit: row.unit.kind,
+                    confidence: row.unit.confidence,
+                    evidence: row.unit.evidence,
+                    entities: row.unit.entities,
+                })
+                .collect(),
+            section: SectionRef { id: section.id, heading_path: section.heading_path, char_range: section.span },
+        })
+    }
+
+    /// The units that speak for a section, best first: those among the dense hits, or, for a section that came by its
+    /// terms alone, the ones that share most with the question.
+    fn propositions(
+        &self,
+        asked: &Asked<'_>,
+        candidate: &Candidate,
+        section: &SectionRow,
+    ) -> Result<Vec<(UnitRow, f32)>> {
+        let units: Vec<UnitRow> =
+            self.reader.view().units(section.row)?.into_iter().filter(|unit| unit.unit.is_searchable()).collect();
+        let numbers = self.vectors.section_vectors(candidate.number);
+        let cosines: HashMap<i64, (u32, f32)> = match &asked.vector {
+            Some(vector) => numbers
+                .clone()
+                .zip(self.vectors.scores(vector, numbers))
+                .filter_map(|(number, cosine)| Some((self.vectors.pointer(number)?.unit, (number, cosine))))
+                .collect(),
+            None => HashMap::new(),
+        };
+        let mut scored: Vec<(UnitRow, f32, bool)> = units
+            .into_iter()
+            .map(|unit| {
+                let (hit, dense) = cosines
+                    .get(&unit.row)
+                    .map_or((false, None), |&(number, cosine)| (asked.hits.contains_key(&number), Some(cosine)));
+                let overlap = asked.question.overlap(&unit.unit.statement);
+                let score = match (asked.request.mode, dense) {
+                    (Mode::Lexical, _) | (_, None) => overlap,
+                    (Mode::Dense, Some(cosine)) => asked.scale.dense(cosine),
+                    (Mode::Hybrid, Some(cosine)) => {
+                        let lexical = self.ranking.lexical;
+                        (1.0 - lexical) * asked.scale.dense(cosine) + lexical * overlap
+                    }
+                };
+                (unit, score.clamp(0.0, 1.0), hit)
+            })
+            .collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.ordinal.cmp(&b.0.ordinal)));
+        let best = scored.first().map_or(0.0, |scored| scored.1);
+        let kept = scored
+            .into_iter()
+            .enumerate()
+            .filter(|(at, (_, score, hit))| *at == 0 || *hit || *score >= 0.9 * best && best > 0.0 && *at < 2)
+            .take(self.ranking.propositions)
+            .map(|(_, (unit, score, _))| (unit, score));
+        Ok(kept.collect())
+    }
+
+    /// The text to show. A very short section takes in its neighbours under the same headings, unless they are results
+    /// themselves.
+    fn expanded(&self, section: &SectionRow, taken: &HashSet<i64>) -> Result<(String, Span)> {
+        let (mut text, mut range) = (section.text.clone(), section.span);
+        let view = self.reader.view();
+        let fits = |found: &Option<SectionRow>| {
+            found
+                .as_ref()
+                .is_some_and(|other| other.heading_path == section.heading_path && !taken.contains(&other.row))
+        };
+        if range.len() < self.ranking.expand_below {
+            let next = view.section_at(section.document, section.ordinal + 1)?;
+            if fits(&next)
+                && let Some(next) = next
+            {
+                text.push_str(&next.text);
+                range = Span::new(range.start, next.span.end);
+            }
+        }
+        if range.len() < self.ranking.expand_below && section.ordinal > 0 {
+            let before = view.section_at(section.document, section.ordinal - 1)?;
+            if fits(&before)
+                && let Some(before) = before
+            {
+                text.insert_str(0, &before.text);
+                range = Span::new(before.span.start, range.end);
+            }
+        }
+        Ok((text, range))
+    }
+
+    /// Checks the whole generation: every byte of its files, every link, and that every vector and every lexical
+    /// section points to a row that belongs to it. Returns the first fault.
+    pub fn verify(dir: &Path) -> Result<()> {
+        let reader = Reader::open(dir)?;
+        let generation = reader.require_generation()?.number;
+        reader.integrity()?;
+        let folder = generation_dir(dir, generation);
+        crate::index::verify_generation(&folder)?;
+        let (vectors, lexical) = open_generation(&folder)?;
+        let mut number = 0u32;
+        let corrupt = |what: String| Error::new(Kind::Corrupt, what).at(&folder).hint("run `mingti index` again");
+        let mut sections = 0usize;
+        let documents: HashMap<i64, DocumentRow> =
+            reader.view().documents()?.into_iter().map(|document| (document.row, document)).collect();
+        reader.view().for_each_section(|document, section| {
+            let known = documents.contains_key(&document.row) && section.document == document.row;
+            let at = vectors.section_vectors(sections as u64);
+            sections += 1;
+            if !known || at.start != number && !at.is_empty() {
+                return Err(corrupt(format!("the vectors of section {} are out of order", section.id)));
+            }
+            let units = reader.view().units(section.row)?;
+            let mut expected = units.iter().filter(|unit| unit.unit.is_searchable());
+            for vector in at {
+                let pointer = vectors.pointer(vector);
+                let fits = expected.next().is_some_and(|unit| {
+                    pointer.is_some_and(|pointer| {
+                        (pointer.unit, pointer.section, pointer.document) == (unit.row, section.row, document.row)
+                    })
+                });
+                if !fits {
+                    return Err(corrupt(format!("vector {vector} does not belong to section {}", section.id)));
+                }
+                number += 1;
+            }
+            match expected.next() {
+                None => Ok(()),
+                Some(unit) => Err(corrupt(format!("unit {} has no vector", unit.id))),
+            }
+        })?;
+        if number as usize != vectors.len() || sections != lexical.len() {
+            return Err(corrupt(format!(
+                "{} vectors for {number} units and {} lexical entries for {sections} sections",
+                vectors.len(),
+                lexical.len()
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,282 @@
+//! Questions to a small index with a toy embedder.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use crate::document::Span;
+use crate::error::Result;
+use crate::index::{FieldWeights, GenerationBuilder, GraphOptions, LexicalSection, Pointer};
+use crate::proposition::{Status, Unit, UnitKind};
+use crate::query::{Mode, QueryEmbedder, Ranking, SearchRequest, SearchResponse, Searcher};
+use crate::store::{GenerationRow, NewDocument, NewSection, SectionDone, Writer, generation_dir};
+
+/// A vector of hashed character pairs: similar texts share pairs.
+struct Toy(&'static str);
+
+fn toy(text: &str) -> Vec<f32> {
+    let mut vector = vec![0.1f32; 64];
+    let chars: Vec<char> = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    for pair in chars.windows(2) {
+        vector[(pair[0] as usize * 31 + pair[1] as usize * 7) % 64] += 1.0;
+    }
+    let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    vector.iter().map(|x| x / norm).collect()
+}
+
+impl QueryEmbedder for Toy {
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>> {
+        Ok(toy(query))
+    }
+
+    fn fingerprint(&self) -> String {
+        self.0.to_owned()
+    }
+}
+
+/// Documents as (path, sections as (heading, sentences)).
+type Documents<'a> = &'a [(&'a str, &'a [(&'a str, &'a [&'a str])])];
+
+fn fill(dir: &Path, documents: Documents<'_>, kind: UnitKind) {
+    let mut writer = Writer::open_or_create(dir).unwrap();
+    for (path, sections) in documents {
+        let texts: Vec<String> = sections.iter().map(|(_, sentences)| sentences.concat()).collect();
+        let headings: Vec<Vec<String>> = sections.iter().map(|(heading, _)| vec![(*heading).to_owned()]).collect();
+        let mut at = 0;
+        let rows: Vec<NewSection<'_>> = texts
+            .iter()
+            .zip(&headings)
+            .map(|(text, heading_path)| {
+                let span = Span::new(at, at + text.chars().count());
+                at = span.end;
+                NewSection { span, heading_path, text, input_hash: [0; 32] }
+            })
+            .collect();
+        let document = NewDocument {
+            path,
+            root: "r",
+            title: "手册",
+            content_hash: [0; 32],
+            encoding: "UTF-8",
+            format: "plain-text",
+            chars: at,
+        };
+        let written = writer.replace_document(&document, &rows).unwrap();
+        for (section, (_, sentences)) in writer.view().sections(written.document).unwrap().iter().zip(*sections) {
+            let mut units = Vec::new();
+            let mut at = 0;
+            for sentence in *sentences {
+                let span = Span::new(at, at + sentence.chars().count());
+                at = span.end;
+                units.push(Unit::verbatim(kind, *sentence, span));
+            }
+            if kind == UnitKind::Section {
+                units = vec![Unit::verbatim(kind, section.text.clone(), Span::new(0, at))];
+            }
+            let mut rejected = Unit::verbatim(kind, "主轴主轴主轴", Span::new(0, at));
+            rejected.status = Status::Rejected;
+            units.push(rejected);
+            let done = SectionDone { section: section.row, units: &units, uncovered: &[], ledger: "" };
+            writer.commit_sections(&[done]).unwrap();
+        }
+    }
+    let number = writer.next_generation();
+    let mut builder = GenerationBuilder::create(&generation_dir(dir, number)).unwrap();
+    let add = |document: &crate::store::DocumentRow, section: &crate::store::SectionRow| {
+        builder.add_section(&LexicalSection {
+            section: section.row,
+            document: document.row,
+            title: &document.title,
+            heading_path: &section.heading_path,
+            text: &section.text,
+        })
+    };
+    writer.view().for_each_section(add).unwrap();
+    let (mut vectors, mut pointers) = (Vec::new(), Vec::new());
+    let embed = |unit: crate::store::SearchableUnit<'_>| {
+        vectors.extend(toy(unit.statement));
+        pointers.push(Pointer { unit: unit.unit, section: unit.section, document: unit.document });
+        Ok(())
+    };
+    writer.view().for_each_unit(embed).unwrap();
+    let dimension = if pointers.is_empty() { 0 } else { 64 };
+    builder.finish(&vectors, dimension, &pointers, &GraphOptions::default()).unwrap();
+    let row = GenerationRow {
+        number,
+        vectors: pointers.len(),
+        dimension,
+        unit: "sentence".into(),
+        embedder: "toy".into(),
+        embedder_name: "toy".into(),
+        created: 0,
+    };
+    writer.publish(&row).unwrap();
+}
+
+const MANUAL: Documents<'static> = &[
+    ("en/press.md", &[("Safety", &["Lock the main switch before service. ", "Wear eye protection at all times. "])]),
+    (
+        "zh/主轴.md",
+        &[
+            ("3.1 温度", &["主轴温度超过80℃时报警。", "此时应立即停机。", "报警代码为ERR-9801。"]),
+            ("3.2 润滑", &["每班检查润滑油位。", "油位过低时报警代码为ERR-9802。"]),
+            ("附录", &["无。"]),
+            ("附录", &["本手册由设备部编制，每年修订一次。"]),
+        ],
+    ),
+];
+
+fn ask(searcher: &Searcher, query: &str, mode: Mode, path: Option<&str>) -> SearchResponse {
+    let request =
+        SearchRequest { query: query.to_owned(), sections: 3, top_k: 15, mode, path: path.map(str::to_owned) };
+    searcher.search(&request).unwrap()
+}
+
+fn open(dir: &Path) -> Searcher {
+    Searcher::open(dir, Some(Box::new(Toy("toy")))).unwrap()
+}
+
+fn text_of(path: &str) -> Vec<char> {
+    let document = MANUAL.iter().find(|document| document.0 == path).unwrap();
+    document.1.iter().flat_map(|(_, sentences)| sentences.iter().flat_map(|sentence| sentence.chars())).collect()
+}
+
+/// What the contract promises of every answer.
+fn check(response: &SearchResponse) {
+    let mut seen = Vec::new();
+    let mut last = 1.0;
+    for (at, result) in response.results.iter().enumerate() {
+        assert_eq!(result.rank, at + 1);
+        assert!(result.score <= last && result.score >= 0.0);
+        last = result.score;
+        assert!(!seen.contains(&result.section.id));
+        seen.push(result.section.id.clone());
+        let document = text_of(&result.document.path);
+        let text: String = document[result.text_range.start..result.text_range.end].iter().collect();
+        assert_eq!(text, result.text);
+        assert!(result.text_range.contains(result.section.char_range));
+        assert!(result.highlights.windows(2).all(|pair| pair[0].end < pair[1].start));
+        assert!(result.highlights.iter().all(|span| result.text_range.contains(*span) && !span.is_empty()));
+        assert!(!result.propositions.is_empty());
+        for proposition in &result.propositions {
+            assert!((0.0..=1.0).contains(&proposition.score));
+            assert_ne!(proposition.statement, "主轴主轴主轴", "a rejected unit is never shown");
+            for span in &proposition.evidence {
+                assert!(result.section.char_range.contains(*span));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_answer_keeps_the_contract_in_every_mode() {
+    for kind in [UnitKind::Sentence, UnitKind::Section] {
+        let dir = tempfile::tempdir().unwrap();
+        fill(dir.path(), MANUAL, kind);
+        let searcher = open(dir.path());
+        let long = "温度".repeat(500);
+        for query in
+            ["主轴温度报警", "ERR-9801", "main switch", "油", "附录", "𝄞 5011 怎么处理", &long, "nothing like it"]
+        {
+            for mode in [Mode::Hybrid, Mode::Dense, Mode::Lexical] {
+                check(&ask(&searcher, query, mode, None));
+            }
+        }
+        Searcher::verify(dir.path()).unwrap();
+    }
+}
+
+#[test]
+fn the_right_section_comes_first_with_the_right_words_highlighted() {
+    for kind in [UnitKind::Sentence, UnitKind::Section] {
+        let dir = tempfile::tempdir().unwrap();
+        fill(dir.path(), MANUAL, kind);
+        let searcher = open(dir.path());
+        for mode in [Mode::Hybrid, Mode::Lexical] {
+            for query in ["ERR-9801", "err 9801", "ＥＲＲ－９８０１ 是什么"] {
+                let first = ask(&searcher, query, mode, None).results.remove(0);
+                assert_eq!(first.section.heading_path, ["3.1 温度"], "{query}");
+                let document = text_of("zh/主轴.md");
+                let marked: String =
+                    first.highlights.iter().flat_map(|span| document[span.start..span.end].iter()).collect();
+                assert!(marked.contains("ERR-9801"), "{query}: {marked}");
+            }
+        }
+        let english = ask(&searcher, "Which switch must be locked?", Mode::Hybrid, None);
+        assert_eq!(english.results[0].document.path, "en/press.md");
+    }
+}
+
+#[test]
+fn a_path_pattern_leaves_only_its_documents() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), MANUAL, UnitKind::Sentence);
+    let searcher = open(dir.path());
+    for mode in [Mode::Hybrid, Mode::Dense, Mode::Lexical] {
+        let found = ask(&searcher, "ERR-9801 switch", mode, Some("**/*.md"));
+        assert!(found.results.len() > 1);
+        let english = ask(&searcher, "ERR-9801 switch", mode, Some("en/*"));
+        assert!(english.results.iter().all(|result| result.document.path == "en/press.md"));
+        assert_eq!(english.results.len(), 1);
+        assert!(ask(&searcher, "switch", mode, Some("*.md")).results.is_empty());
+    }
+    let request =
+        SearchRequest { query: "x".into(), sections: 3, top_k: 15, mode: Mode::Lexical, path: Some("[".into()) };
+    assert!(searcher.search(&request).unwrap_err().to_string().contains("not a path pattern"));
+}
+
+#[test]
+fn a_question_of_nothing_and_an_index_of_nothing_find_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), MANUAL, UnitKind::Sentence);
+    let searcher = open(dir.path());
+    for query in ["", "  \n", "？！…", "()"] {
+        assert!(ask(&searcher, query, Mode::Hybrid, None).results.is_empty());
+    }
+    let empty = tempfile::tempdir().unwrap();
+    fill(empty.path(), &[], UnitKind::Sentence);
+    Searcher::verify(empty.path()).unwrap();
+    for mode in [Mode::Hybrid, Mode::Dense, Mode::Lexical] {
+        assert!(ask(&open(empty.path()), "报警", mode, None).results.is_empty());
+    }
+}
+
+#[test]
+fn a_short_section_takes_in_its_neighbour_under_the_same_headings_only() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), MANUAL, UnitKind::Sentence);
+    let searcher = open(dir.path());
+    let request =
+        SearchRequest { query: "设备部编制".into(), sections: 1, top_k: 15, mode: Mode::Lexical, path: None };
+    let found = searcher.search(&request).unwrap().results.remove(0);
+    assert_eq!(found.text, "无。本手册由设备部编制，每年修订一次。");
+    let plain = Ranking { expand_below: 0, ..Ranking::default() };
+    let found = searcher.with_ranking(plain, FieldWeights::default()).search(&request).unwrap().results.remove(0);
+    assert_eq!(found.text_range, found.section.char_range);
+}
+
+#[test]
+fn another_embedder_or_none_is_refused_where_it_matters() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), MANUAL, UnitKind::Sentence);
+    let error = Searcher::open(dir.path(), Some(Box::new(Toy("other")))).unwrap_err();
+    assert!(error.to_string().contains("another embedder"));
+    let searcher = Searcher::open(dir.path(), None).unwrap();
+    assert_eq!(ask(&searcher, "ERR-9802", Mode::Lexical, None).results[0].section.heading_path, ["3.2 润滑"]);
+    let request = SearchRequest { query: "x".into(), sections: 3, top_k: 15, mode: Mode::Dense, path: None };
+    assert!(searcher.search(&request).unwrap_err().to_string().contains("needs an embedder"));
+}
+
+#[test]
+fn missing_and_mixed_up_files_are_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(Searcher::open(dir.path(), None).unwrap_err().is_missing());
+    fill(dir.path(), MANUAL, UnitKind::Sentence);
+    let other = tempfile::tempdir().unwrap();
+    fill(other.path(), &MANUAL[..1], UnitKind::Sentence);
+    let file = |dir: &Path| generation_dir(dir, 1).join(crate::index::VECTOR_FILE);
+    std::fs::copy(file(other.path()), file(dir.path())).unwrap();
+    assert!(Searcher::open(dir.path(), None).unwrap_err().is_corrupt());
+    assert!(Searcher::verify(dir.path()).unwrap_err().is_corrupt());
+    std::fs::remove_dir_all(generation_dir(dir.path(), 1)).unwrap();
+    assert!(Searcher::open(dir.path(), None).unwrap_err().is_corrupt());
+}
