@@ -168,10 +168,11 @@ pub(crate) fn antecedents(statement: &Folded, own: &SentenceView, source: &Sourc
             TokenKind::Word | TokenKind::Code | TokenKind::Number => {
                 let needle = &statement.chars[token.start..token.end];
                 let function = crate::proposition::lexis::terms(&Folded::new(&needle.iter().collect::<String>()));
-                if !own.folded.contains(needle) && !function.is_empty() {
-                    if let Some(at) = nearest(body, needle, own_start, own_end) {
-                        out.push(body.span(at, at + needle.len()));
-                    }
+                if !own.folded.contains(needle)
+                    && !function.is_empty()
+                    && let Some(at) = nearest(body, needle, own_start, own_end)
+                {
+                    out.push(body.span(at, at + needle.len()));
                 }
             }
             TokenKind::Unit => {}

@@ -74,14 +74,12 @@ impl Folded {
 
     /// True when `needle` begins at `at`.
     pub(crate) fn has(&self, at: usize, needle: &str) -> bool {
-        let mut i = at;
-        for c in needle.chars() {
-            if self.chars.get(i) != Some(&c) {
-                return false;
-            }
-            i += 1;
-        }
-        true
+        let rest = self.chars.get(at..).unwrap_or_default();
+        let mut len = 0;
+        needle.chars().zip(rest).all(|(c, own)| {
+            len += 1;
+            c == *own
+        }) && len == needle.chars().count()
     }
 
     /// True when `needle` ends right before `at`.

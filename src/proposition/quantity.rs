@@ -4,6 +4,7 @@
 //! loses the unit's meaning or turns 以上 into 以下 is wrong. Numbers written in Chinese numerals count like digits; they are
 //! never converted, because a faithful statement copies them.
 
+use super::quantity_words::{AFTER, BEFORE, MEASURES, UNITS, WORDS};
 use crate::proposition::lexis::{Folded, Token, TokenKind, is_wordlike, stem, tokens};
 
 /// Which way a comparison points.
@@ -38,267 +39,6 @@ impl Quantity {
 
 const NUMERALS: &str = "〇零一二三四五六七八九十百千万亿两兩萬億壹贰叁肆伍陆柒捌玖拾佰仟";
 
-/// Chinese units and measure words, longest first where one begins another.
-const MEASURES: &[&str] = &[
-    "工作日",
-    "个月",
-    "個月",
-    "小时",
-    "小時",
-    "分钟",
-    "分鐘",
-    "毫秒",
-    "微秒",
-    "纳秒",
-    "摄氏度",
-    "攝氏度",
-    "毫米",
-    "厘米",
-    "微米",
-    "公里",
-    "千米",
-    "毫升",
-    "千克",
-    "公斤",
-    "毫克",
-    "千瓦",
-    "千伏",
-    "毫安",
-    "兆帕",
-    "千帕",
-    "赫兹",
-    "欧姆",
-    "亿元",
-    "億元",
-    "万元",
-    "萬元",
-    "万次",
-    "周岁",
-    "年",
-    "月",
-    "日",
-    "天",
-    "周",
-    "时",
-    "時",
-    "分",
-    "秒",
-    "元",
-    "倍",
-    "个",
-    "個",
-    "次",
-    "台",
-    "件",
-    "种",
-    "種",
-    "条",
-    "條",
-    "款",
-    "项",
-    "項",
-    "章",
-    "节",
-    "節",
-    "人",
-    "名",
-    "米",
-    "升",
-    "克",
-    "吨",
-    "噸",
-    "度",
-    "伏",
-    "安",
-    "瓦",
-    "转",
-    "轉",
-    "级",
-    "級",
-    "号",
-    "號",
-    "层",
-    "層",
-    "步",
-    "位",
-    "页",
-    "頁",
-    "行",
-    "列",
-    "轴",
-    "軸",
-    "路",
-    "轮",
-    "根",
-    "颗",
-    "只",
-    "支",
-    "把",
-    "套",
-    "组",
-    "組",
-    "批",
-    "处",
-    "處",
-    "份",
-    "张",
-    "張",
-    "岁",
-    "歲",
-    "成",
-    "万",
-    "萬",
-    "亿",
-    "億",
-];
-
-/// Units that stand apart from their number in Latin script, stemmed.
-const UNITS: &[&str] = &[
-    "v", "ma", "w", "kw", "mw", "kv", "mv", "hz", "khz", "mhz", "ghz", "s", "ms", "us", "ns", "min", "h", "hr", "mm",
-    "cm", "m", "km", "um", "μm", "micron", "inch", "inches", "ft", "kg", "g", "lb", "nm", "kn", "pa", "kpa", "mpa",
-    "bar", "psi", "ml", "l", "rpm", "r/min", "ohm", "ω", "kω", "c", "f", "k", "db", "bit", "byte", "kb", "mb", "gb",
-    "tb", "px", "second", "minut", "hour", "day", "week", "month", "year", "percent", "degre", "time", "bus", "mm/s",
-    "m/s", "mm/min",
-];
-
-const BEFORE: &[(Bound, &[&str])] = &[
-    (
-        Bound::Lower,
-        &[
-            "不低于",
-            "不得低于",
-            "不应低于",
-            "不小于",
-            "不得小于",
-            "不应小于",
-            "不少于",
-            "不得少于",
-            "不早于",
-            "至少",
-            "最少",
-            "超过",
-            "超過",
-            "高于",
-            "高於",
-            "大于",
-            "大於",
-            "多于",
-            "≥",
-            ">=",
-            ">",
-            "no less than",
-            "not less than",
-            "no fewer than",
-            "not be less than",
-            "not be lower than",
-            "at least",
-            "more than",
-            "higher than",
-            "greater than",
-            "larger than",
-            "exceed",
-            "exceeds",
-            "exceeding",
-            "over",
-            "above",
-            "minimum of",
-        ],
-    ),
-    (
-        Bound::Upper,
-        &[
-            "不超过",
-            "不超過",
-            "未超过",
-            "不得超过",
-            "不应超过",
-            "不能超过",
-            "不高于",
-            "不得高于",
-            "不大于",
-            "不得大于",
-            "不应大于",
-            "不多于",
-            "不晚于",
-            "不足",
-            "未满",
-            "不到",
-            "不满",
-            "至多",
-            "最多",
-            "低于",
-            "低於",
-            "小于",
-            "小於",
-            "少于",
-            "少於",
-            "≤",
-            "<=",
-            "<",
-            "no more than",
-            "not more than",
-            "not exceed",
-            "not exceeding",
-            "not be more than",
-            "not be higher than",
-            "at most",
-            "less than",
-            "fewer than",
-            "lower than",
-            "smaller than",
-            "below",
-            "under",
-            "up to",
-            "within",
-            "maximum of",
-        ],
-    ),
-];
-
-const AFTER: &[(Bound, &[&str])] = &[
-    (Bound::Lower, &["以上", "及以上", "或以上", "or more", "or above", "or higher", "or greater", "and above"]),
-    (
-        Bound::Upper,
-        &["以下", "及以下", "以内", "以內", "之内", "or less", "or below", "or lower", "or fewer", "and below"],
-    ),
-];
-
-/// English numbers written as words, from two on: `one` is mostly an article.
-const WORDS: &[&str] = &[
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "seventy",
-    "eighty",
-    "ninety",
-    "hundred",
-    "thousand",
-    "million",
-    "half",
-    "twice",
-    "thrice",
-];
-
 /// Every number of a folded text, in order.
 pub(crate) fn quantities(folded: &Folded) -> Vec<Quantity> {
     let all = tokens(folded);
@@ -307,7 +47,7 @@ pub(crate) fn quantities(folded: &Folded) -> Vec<Quantity> {
         match token.kind {
             TokenKind::Number => out.push(arabic(folded, *token, all.get(i + 1))),
             TokenKind::Han => numerals(folded, *token, &mut out),
-            TokenKind::Word if WORDS.contains(&folded.text(token.start, token.end).as_str()) => {
+            TokenKind::Word if is_in(WORDS, &folded.text(token.start, token.end)) => {
                 let unit = spaced_unit(folded, token.end);
                 out.push(quantity(folded, token.start, token.end, unit));
             }
@@ -339,6 +79,10 @@ fn quantity(folded: &Folded, start: usize, number_end: usize, unit: Option<(Stri
     }
 }
 
+fn is_in(words: &str, word: &str) -> bool {
+    words.split(' ').any(|w| w == word)
+}
+
 fn skip_spaces(folded: &Folded, mut at: usize) -> usize {
     while folded.chars.get(at).is_some_and(|c| c.is_whitespace()) {
         at += 1;
@@ -362,8 +106,8 @@ fn symbol_unit(folded: &Folded, at: usize) -> Option<(String, usize)> {
 
 fn measure(folded: &Folded, at: usize) -> Option<(String, usize)> {
     let start = skip_spaces(folded, at);
-    let found = MEASURES.iter().filter(|m| folded.has(start, m)).max_by_key(|m| m.chars().count())?;
-    Some(((*found).to_owned(), start + found.chars().count()))
+    let found = MEASURES.split(' ').filter(|m| folded.has(start, m)).max_by_key(|m| m.chars().count())?;
+    Some((found.to_owned(), start + found.chars().count()))
 }
 
 fn spaced_unit(folded: &Folded, at: usize) -> Option<(String, usize)> {
@@ -382,7 +126,7 @@ fn spaced_unit(folded: &Folded, at: usize) -> Option<(String, usize)> {
         }
         return None;
     }
-    UNITS.contains(&key.as_str()).then_some((key, end))
+    is_in(UNITS, &key).then_some((key, end))
 }
 
 /// Numbers in Chinese numerals inside a run of ideographs.
@@ -448,8 +192,8 @@ fn bound(folded: &Folded, start: usize, end: usize) -> Option<Bound> {
     left.or(right).or_else(|| time_bound(folded, end))
 }
 
-fn longest(table: &[(Bound, &[&str])], fits: impl Fn(&str) -> bool) -> Option<Bound> {
-    let words = table.iter().flat_map(|(bound, words)| words.iter().map(move |word| (*word, *bound)));
+fn longest(table: &[(Bound, &str)], fits: impl Fn(&str) -> bool) -> Option<Bound> {
+    let words = table.iter().flat_map(|(bound, words)| words.split('|').map(move |word| (word, *bound)));
     words.filter(|(word, _)| fits(word)).max_by_key(|(word, _)| word.chars().count()).map(|found| found.1)
 }
 

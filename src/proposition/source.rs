@@ -54,6 +54,7 @@ pub(crate) struct Source {
     /// Title and headings, folded, one a line.
     pub(crate) heads: Folded,
     pub(crate) head_quantities: Vec<Quantity>,
+    pub(crate) body_quantities: Vec<Quantity>,
     pub(crate) sentences: Vec<SentenceView>,
     /// Terms of passage, headings and title.
     pub(crate) vocabulary: HashSet<String>,
@@ -92,7 +93,17 @@ impl Source {
                 *frequency.entry(key.clone()).or_insert(0) += 1;
             }
         }
-        Self { head_quantities: quantities(&heads), body, heads, sentences, vocabulary, letters, frequency }
+        let body_quantities = quantities(&body);
+        Self {
+            head_quantities: quantities(&heads),
+            body_quantities,
+            body,
+            heads,
+            sentences,
+            vocabulary,
+            letters,
+            frequency,
+        }
     }
 
     /// How much a term tells sentences of this passage apart: 1 for one that stands in a single sentence, falling with

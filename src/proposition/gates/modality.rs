@@ -90,19 +90,23 @@ fn inherited(candidate: &Candidate<'_>, here: &[Modal], out: &mut Vec<Finding>) 
             total += 1;
             carried += usize::from(candidate.set.contains(&term.key));
         }
-        if joined && !modal_inside && 2 * carried > total {
-            if let Some(modal) = before(clause.start) {
-                push(out, Finding::reject("modality-dropped", modal.word));
-            }
+        if joined
+            && !modal_inside
+            && 2 * carried > total
+            && let Some(modal) = before(clause.start)
+        {
+            push(out, Finding::reject("modality-dropped", modal.word));
         }
     }
     // An English list: `must include the date, the name, …` said of one member without `must`.
-    if !own.chinese && here.is_empty() && !there.iter().any(|m| m.start >= range.start && m.end <= range.end) {
-        if let Some(modal) = before(range.start) {
-            let governs = governed(modal, &own.folded, &own.terms);
-            if governs.first().is_some_and(|t| candidate.set.contains(&t.key)) {
-                push(out, Finding::reject("modality-dropped", modal.word));
-            }
+    if !own.chinese
+        && here.is_empty()
+        && !there.iter().any(|m| m.start >= range.start && m.end <= range.end)
+        && let Some(modal) = before(range.start)
+    {
+        let governs = governed(modal, &own.folded, &own.terms);
+        if governs.first().is_some_and(|t| candidate.set.contains(&t.key)) {
+            push(out, Finding::reject("modality-dropped", modal.word));
         }
     }
 }

@@ -3,13 +3,12 @@
 
 use super::{Candidate, Finding};
 use crate::proposition::lexis::Folded;
-use crate::proposition::quantity::{Quantity, quantities};
+use crate::proposition::quantity::Quantity;
 use crate::proposition::source::Source;
 
 pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> {
     let mut out = Vec::new();
-    let body = quantities(&source.body);
-    let known: Vec<&Quantity> = body.iter().chain(&source.head_quantities).collect();
+    let known: Vec<&Quantity> = source.body_quantities.iter().chain(&source.head_quantities).collect();
     for quantity in &candidate.quantities {
         let text = candidate.folded.text(quantity.start, quantity.end);
         if let Some(finding) = stated(quantity, &known, source, &text) {
@@ -87,15 +86,16 @@ fn foreign(quantity: &Quantity, candidate: &Candidate<'_>, source: &Source, text
     if left_out {
         return Some(Finding::reject("number-exchanged", text));
     }
-    let restored = came_along(quantity, &candidate.folded, &source.body);
+    let restored = came_along(quantity, &candidate.folded, source);
     (!restored).then(|| Finding::review("number-from-elsewhere", text))
 }
 
 /// True when the number stands in the source between the same neighbouring characters as in the statement.
-fn came_along(quantity: &Quantity, statement: &Folded, body: &Folded) -> bool {
+fn came_along(quantity: &Quantity, statement: &Folded, source: &Source) -> bool {
+    let body = &source.body;
     let content = |c: &char| !c.is_whitespace();
     let (left, right) = (&statement.chars[..quantity.start], &statement.chars[quantity.end..]);
-    quantities(body).iter().filter(|k| quantity.stated_by(k)).any(|k| {
+    source.body_quantities.iter().filter(|k| quantity.stated_by(k)).any(|k| {
         let before =
             left.iter().rev().filter(|c| content(c)).zip(body.chars[..k.start].iter().rev().filter(|c| content(c)));
         let after = right.iter().filter(|c| content(c)).zip(body.chars[k.end..].iter().filter(|c| content(c)));

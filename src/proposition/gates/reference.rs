@@ -94,10 +94,10 @@ fn chinese(statement: &str) -> Option<String> {
         if let Some(word) = OUTSIDE.iter().find(|w| text.has(at, w)) {
             return Some((*word).to_owned());
         }
-        if let Some(word) = ANNOUNCE.iter().find(|w| text.has(at, w)) {
-            if !is_announced(&text, at, word) {
-                return Some((*word).to_owned());
-            }
+        if let Some(word) = ANNOUNCE.iter().find(|w| text.has(at, w))
+            && !is_announced(&text, at, word)
+        {
+            return Some((*word).to_owned());
         }
         let Some(word) = DEICTIC.iter().find(|w| text.has(at, w)) else { continue };
         if !is_plain_word(&text, at, word) && !is_resolved(&text, at, word) {
