@@ -28,7 +28,6 @@ pub(crate) fn clauses(sentence: &Folded) -> Vec<Range<usize>> {
             ' ' if chars.get(i + 1) == Some(&' ') => cuts.push(i + 1),
             ' ' if sentence.has(i, " and ") || sentence.has(i, " but ") || sentence.has(i, " - ") => cuts.push(i + 1),
             ' ' if sentence.has(i, " or ") || sentence.has(i, " – ") => cuts.push(i + 1),
-            '\n' if sentence.has(i, "\nand ") || sentence.has(i, "\nbut ") => cuts.push(i + 1),
             '并' | '並' | '且' | '而' | '但' if is_conjunction(chars, i) => cuts.push(i),
             _ => {}
         }

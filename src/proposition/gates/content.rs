@@ -40,7 +40,8 @@ pub(crate) fn support(candidate: &Candidate<'_>, source: &Source) -> (f32, Strin
                     let pair = |a: usize, b: usize| {
                         a >= token.start && b < token.end && source.vocabulary.contains(&text.text(a, b + 1))
                     };
-                    let held = pair(i, i + 1) || (i > 0 && pair(i - 1, i));
+                    let lone = token.end - token.start == 1 && source.letters.contains(&c);
+                    let held = lone || pair(i, i + 1) || (i > 0 && pair(i - 1, i));
                     total += 1.0;
                     // A character that the source has, in another company, is half a proof: 补救措施 for 补救、措施.
                     let score = if held {

@@ -20,9 +20,8 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> 
     let here = modals(&candidate.folded, candidate.chinese);
     dropped(candidate, &here, &mut out);
     inherited(candidate, &here, &mut out);
-    for text in [&source.body, &source.heads] {
-        excised(candidate, text, &mut out);
-    }
+    excised(candidate, &source.body, &source.body_modals, &mut out);
+    excised(candidate, &source.heads, &source.head_modals, &mut out);
     added(candidate, &here, source, &mut out);
     out
 }
@@ -112,13 +111,13 @@ fn inherited(candidate: &Candidate<'_>, here: &[Modal], out: &mut Vec<Finding>) 
 }
 
 /// A negation of any part of the source that was cut out of otherwise copied words: `之间没有积分` copied as `之间积分`.
-fn excised(candidate: &Candidate<'_>, text: &Folded, out: &mut Vec<Finding>) {
+fn excised(candidate: &Candidate<'_>, text: &Folded, there: &[Modal], out: &mut Vec<Finding>) {
     /// Characters on each side that must meet.
     const SIDE: usize = 2;
     let chinese = candidate.chinese;
-    for modal in modals(text, chinese) {
+    for modal in there {
         // A demand that a restored name came from need not be said again; what was denied must not turn into its opposite.
-        if !matches!(modal.force, Force::Forbid | Force::Deny) {
+        if !matches!(modal.force, Force::Forbid | Force::Deny) || modal.word.is_ascii() == chinese {
             continue;
         }
         let (left, right) = if chinese {

@@ -141,7 +141,10 @@ fn is_plain_word(text: &Folded, at: usize, word: &str) -> bool {
             matches!(after, Some('他' | '它' | '余' | '实' | '次'))
                 || (after == Some('中') && content_before(text, at) >= 2)
         }
-        "他" | "她" | "它" => matches!(before, Some('其' | '吉' | '维' | '排' | '利')),
+        // 其他 opens a statement only by what was named before it.
+        "他" | "她" | "它" => {
+            matches!(before, Some('其' | '吉' | '维' | '排' | '利')) && content_before(text, at) >= 2
+        }
         "那么" => true,
         _ => false,
     }
@@ -274,6 +277,7 @@ mod tests {
             "主轴依照下列规定维护。",
             "在這些感測器上量測溫度。",
             "其中两个端子为电源。",
+            "其他原因见错误号 4007。",
             "It stops the pump.",
             "After restart, it must be calibrated.",
             "This causes a loss of pressure.",
