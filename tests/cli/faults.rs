@@ -92,7 +92,7 @@ fn wrong_and_truncated_models_are_told_apart() {
         Run::of(home.mingti().args(["models", "import"]).arg(&cut).arg("--models").arg(home.path().join("m")))
             .fails_naming(&["cut.gguf"]);
     }
-    Run::of(home.indexing(&[&file]).args(["--embedder", "no-such-model"])).fails_naming(&["no-such-model", "hint"]);
+    Run::of(home.indexing(&[&file]).args(["--embedder", "no-such-model"])).fails_naming(&["no-such-model", "expected"]);
 }
 
 #[test]

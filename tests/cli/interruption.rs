@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::support::{Home, Run, long_manual};
 
 const QUESTIONS: [&str; 6] =
@@ -27,10 +29,13 @@ fn face(home: &Home) -> Face {
             }
         }
     }
-    let answers = QUESTIONS.map(|question| {
-        home.search(&[question, "--json", "-k", "10", "--top-k", "50"]).ends(0).object()["results"].take()
-    });
-    Face { units, answers: answers.to_vec() }
+    let lines: Vec<String> = QUESTIONS.iter().map(|query| json!({"qid": query, "query": query}).to_string()).collect();
+    let file = home.path().join("questions.jsonl");
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let mut search = home.mingti();
+    search.args(["search", "--json", "-k", "10", "--top-k", "50", "--queries"]).arg(&file);
+    let answers = Run::of(&mut search).ends(0).lines().iter_mut().map(|answer| answer["results"].take()).collect();
+    Face { units, answers }
 }
 
 fn corpus() -> Home {
@@ -64,7 +69,7 @@ fn an_index_survives_kill_at_ten_random_moments() {
         child.kill().unwrap();
         child.wait().unwrap();
         if home.index().exists() {
-            let early = home.search(&["主油泵", "--json"]);
+            let early = home.search(&["主油泵", "--mode", "lexical", "--json"]);
             assert!([Some(0), Some(2)].contains(&early.status), "a reader sees a whole generation or none: {early:?}");
         }
         home.index_docs().ends(0);

@@ -62,8 +62,12 @@ impl<'s> Loader<'s> {
             Some(choice) => choice,
             None => &Manifest::builtin()?.defaults.embedder,
         };
-        let files = self.store.find(choice, Role::Embedder)?;
-        Ok(Embedder::load(&files, self.device)?)
+        // A path is kept whole with the index: a search may start in another folder.
+        let whole = match Path::new(choice).canonicalize() {
+            Ok(path) if !self.store.is_installed(choice) => path.to_string_lossy().into_owned(),
+            _ => choice.to_owned(),
+        };
+        Ok(Embedder::load(&self.store.find(&whole, Role::Embedder)?, self.device)?)
     }
 
     /// The index of the settings, ready to search, with the embedder that it was built with.
