@@ -1,6 +1,7 @@
 //! Text to unit vectors: encoders of the BERT family, from GGUF files and from safetensors folders.
 
 mod bert;
+mod ops;
 mod settings;
 mod weights;
 

@@ -34,10 +34,10 @@ const UNUSED: u32 = 5;
 /// Marks the start of a word in the WordPiece and Unigram vocabularies of GGUF files.
 const WORD_START: char = '\u{2581}';
 
-/// Splits of Qwen2; `{digits}` stands for how many digits stay together.
+/// Splits of Qwen2: each digit stands alone.
 const QWEN2_SPLIT: &str =
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// Splits of Llama 3.
+/// Splits of Llama 3: up to three digits stay together.
 const LLAMA3_SPLIT: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// The crate's pipeline around any model.
