@@ -48,7 +48,7 @@ pub fn row_bytes(dtype: GgmlDType, columns: usize) -> Result<usize> {
             .hint("use a model file quantized as Q4_K_M, Q5_K_M, Q6_K or Q8_0"));
     }
     let block = dtype.block_size();
-    if columns == 0 || columns % block != 0 || columns % GROUP != 0 {
+    if columns == 0 || !columns.is_multiple_of(block) || !columns.is_multiple_of(GROUP) {
         return Err(Error::new(Kind::Model, "a weight matrix has an impossible width")
             .expected(format!("a multiple of {}", block.max(GROUP)))
             .found(columns.to_string()));

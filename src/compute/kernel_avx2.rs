@@ -63,21 +63,21 @@ mod x86 {
                         dots[0] = _mm256_add_epi32(dots[0], _mm256_madd_epi16(first, ones));
                         dots[1] = _mm256_add_epi32(dots[1], _mm256_madd_epi16(second, ones));
                     } else {
-                        for half in 0..2 {
+                        for (half, dot) in dots.iter_mut().enumerate() {
                             let (w, x) = (load(c + 4 * half), broadcast(c + 4 * half));
                             let high = _mm256_and_si256(_mm256_srli_epi16::<4>(w), low);
                             let units = _mm256_maddubs_epi16(_mm256_and_si256(w, low), x);
                             let sixteens = _mm256_maddubs_epi16(high, x);
-                            dots[half] = _mm256_add_epi32(dots[half], _mm256_madd_epi16(units, ones));
+                            *dot = _mm256_add_epi32(*dot, _mm256_madd_epi16(units, ones));
                             let sixteens = _mm256_slli_epi32::<4>(_mm256_madd_epi16(sixteens, ones));
-                            dots[half] = _mm256_add_epi32(dots[half], sixteens);
+                            *dot = _mm256_add_epi32(*dot, sixteens);
                         }
                     }
                 }
-                for half in 0..2 {
+                for (half, dot) in dots.iter().enumerate() {
                     let part = half.min(parts - 1);
                     let scale = _mm256_mul_ps(factor(part), _mm256_set1_ps(x.scale[g]));
-                    acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots[half]), scale, acc);
+                    acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(*dot), scale, acc);
                     acc = _mm256_fnmadd_ps(factor(parts + part), _mm256_set1_ps(x.sums[g][half]), acc);
                 }
             }

@@ -30,9 +30,9 @@ pub(super) fn tile(layout: Layout, tile: &[u8], x: &[ActivationRow<'_>], out: &m
             };
             let parts = layout.parts();
             for (lane, out) in out.iter_mut().enumerate() {
-                for half in 0..2 {
+                for (half, dot) in dots.iter().enumerate() {
                     let part = half.min(parts - 1);
-                    *out += dots[half][lane] as f32 * factor(part, lane) * row.scale[g]
+                    *out += dot[lane] as f32 * factor(part, lane) * row.scale[g]
                         - factor(parts + part, lane) * row.sums[g][half];
                 }
             }

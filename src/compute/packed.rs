@@ -30,7 +30,7 @@ pub struct Activations {
 impl Activations {
     /// Quantizes `x` (`rows * columns` values, row-major; `columns` a multiple of 32).
     pub fn quantize(x: &[f32], columns: usize) -> Self {
-        debug_assert!(columns % GROUP == 0 && x.len() % columns == 0);
+        debug_assert!(columns.is_multiple_of(GROUP) && x.len().is_multiple_of(columns));
         let groups = x.len() / GROUP;
         let mut out = Self {
             rows: x.len() / columns,

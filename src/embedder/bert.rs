@@ -2,6 +2,7 @@
 
 use candle_core::{D, Device, Tensor};
 
+use super::ops::BiasGelu;
 use super::weights::{Part, Weights, dequantize};
 use crate::error::{Error, Kind, Result};
 
@@ -51,6 +52,8 @@ struct Layer {
     output: Linear,
     attention_norm: Norm,
     up: Linear,
+    /// `up`'s bias fused with the activation, where that is faster.
+    bias_gelu: Option<BiasGelu>,
     down: Linear,
     output_norm: Norm,
 }
@@ -131,6 +134,11 @@ impl Bert {
                     output: linear(Part::AttentionOutput, layer, hidden, hidden)?,
                     attention_norm: norm(Part::AttentionNorm, layer)?,
                     up: linear(Part::Up, layer, inner, hidden)?,
+                    bias_gelu: if device.is_cpu() && config.activation == Activation::Gelu {
+                        Some(BiasGelu { bias: weights.dense(Part::Up, layer, true, &[inner])? })
+                    } else {
+                        None
+                    },
                     down: linear(Part::Down, layer, hidden, inner)?,
                     output_norm: norm(Part::OutputNorm, layer)?,
                 })
@@ -181,11 +189,11 @@ impl Bert {
     ) -> candle_core::Result<Tensor> {
         let attended = self.attention(layer, x, batch, length, mask)?;
         let x = layer.attention_norm.forward(&(x + layer.output.forward(&attended)?)?)?;
-        let inner = layer.up.forward(&x)?;
-        let inner = match self.config.activation {
-            Activation::Gelu => inner.gelu_erf()?,
-            Activation::GeluTanh => inner.gelu()?,
-            Activation::Relu => inner.relu()?,
+        let inner = match (&layer.bias_gelu, self.config.activation) {
+            (Some(fused), _) => x.matmul(&layer.up.weight.t()?)?.apply_op1_no_bwd(fused)?,
+            (None, Activation::Gelu) => layer.up.forward(&x)?.gelu_erf()?,
+            (None, Activation::GeluTanh) => layer.up.forward(&x)?.gelu()?,
+            (None, Activation::Relu) => layer.up.forward(&x)?.relu()?,
         };
         layer.output_norm.forward(&(&x + layer.down.forward(&inner)?)?)
     }

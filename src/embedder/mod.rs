@@ -1,16 +1,16 @@
 //! Text to unit vectors: encoders of the BERT family, from GGUF files and from safetensors folders.
 
 mod bert;
+mod ops;
 mod settings;
 mod weights;
 
 use rayon::prelude::*;
-use tokenizers::Tokenizer;
 
 use self::bert::Bert;
 use self::weights::Weights;
 use crate::error::{Error, Kind as ErrorKind, Result};
-use crate::model::{DeviceChoice, GgufFile, ModelFiles, SafetensorsFile, tokenizer};
+use crate::model::{DeviceChoice, GgufFile, ModelFiles, SafetensorsFile, TextTokenizer, tokenizer};
 
 pub use settings::Pooling;
 
@@ -61,7 +61,7 @@ impl Embeddings {
 /// A loaded embedding model. Shared by reference between threads.
 pub struct Embedder {
     name: String,
-    tokenizer: Tokenizer,
+    tokenizer: TextTokenizer,
     bert: Bert,
     pooling: Pooling,
     max_tokens: usize,
@@ -85,11 +85,12 @@ impl Embedder {
         let device = device.open()?;
         let (settings, weights, tokenizer) = if files.is_gguf() {
             let file = GgufFile::open(&files.main)?;
-            let tokenizer = tokenizer::beside_or_inside(&file)?;
+            let tokenizer = TextTokenizer::of_gguf(&file)?;
             (settings::from_gguf(&file)?, Weights::Gguf(file), tokenizer)
         } else {
             let settings = settings::from_folder(files.dir())?;
             let tokenizer = tokenizer::from_json(&files.dir().join("tokenizer.json"))?;
+            let tokenizer = TextTokenizer::General(Box::new(tokenizer));
             let weights = Weights::from_safetensors(SafetensorsFile::open(&files.main)?);
             (settings, weights.map_err(|e| e.at(&files.main))?, tokenizer)
         };
@@ -181,10 +182,7 @@ impl Embedder {
             Kind::Query => &self.query_prefix,
             Kind::Passage => &self.passage_prefix,
         };
-        let encoding = self
-            .tokenizer
-            .encode_fast(format!("{prefix}{text}"), true)
-            .map_err(|e| Error::new(ErrorKind::Model, "cannot tokenize a text").because(e))?;
+        let encoding = self.tokenizer.encode(&format!("{prefix}{text}"))?;
         Ok(cut(encoding.get_ids(), encoding.get_special_tokens_mask(), self.max_tokens))
     }
 

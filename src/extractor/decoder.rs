@@ -362,7 +362,7 @@ fn add(to: &mut [f32], what: &[f32]) {
 fn matrix(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<PackedMatrix> {
     let tensor = gguf.tensor(name)?;
     if tensor.shape != [rows, columns] {
-        return Err(shape_error(gguf, name, &[rows, columns], &tensor.shape));
+        return Err(shape_error(gguf, name, &[rows, columns], tensor.shape));
     }
     let packed = PackedMatrix::pack(tensor.dtype, rows, columns, tensor.data)?;
     gguf.forget(name);
@@ -379,7 +379,7 @@ fn linear(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<Li
 fn vector(gguf: &GgufFile, name: &str, len: usize) -> Result<Vec<f32>> {
     let tensor = gguf.tensor(name)?;
     if tensor.shape != [len] {
-        return Err(shape_error(gguf, name, &[len], &tensor.shape));
+        return Err(shape_error(gguf, name, &[len], tensor.shape));
     }
     blocks::plain_values(tensor.dtype, tensor.data).ok_or_else(|| {
         Error::new(Kind::Format, format!("tensor `{name}` has another type"))

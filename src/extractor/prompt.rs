@@ -32,9 +32,9 @@ impl Language {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chat {
     /// `<|im_start|>role … <|im_end|>` (Qwen, SmolLM2).
-    ChatMl,
+    ImStart,
     /// `<|start_header_id|>role<|end_header_id|> … <|eot_id|>` (Llama 3).
-    Llama3,
+    HeaderId,
     /// `[INST] … [/INST]` (Mistral).
     Instruct,
     /// No markers known.
@@ -45,9 +45,9 @@ impl Chat {
     /// Chooses by which markers `is_token` says the vocabulary holds as single tokens.
     pub(super) fn detect(is_token: impl Fn(&str) -> bool) -> Self {
         if is_token("<|im_start|>") {
-            Chat::ChatMl
+            Chat::ImStart
         } else if is_token("<|start_header_id|>") {
-            Chat::Llama3
+            Chat::HeaderId
         } else if is_token("[INST]") {
             Chat::Instruct
         } else {
@@ -57,8 +57,8 @@ impl Chat {
 
     fn system(self, text: &str) -> String {
         match self {
-            Chat::ChatMl => format!("<|im_start|>system\n{text}<|im_end|>\n"),
-            Chat::Llama3 => {
+            Chat::ImStart => format!("<|im_start|>system\n{text}<|im_end|>\n"),
+            Chat::HeaderId => {
                 format!("<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n{text}<|eot_id|>")
             }
             Chat::Instruct => format!("<s>[INST] {text}\n\n"),
@@ -68,16 +68,16 @@ impl Chat {
 
     fn user_opening(self) -> &'static str {
         match self {
-            Chat::ChatMl => "<|im_start|>user\n",
-            Chat::Llama3 => "<|start_header_id|>user<|end_header_id|>\n\n",
+            Chat::ImStart => "<|im_start|>user\n",
+            Chat::HeaderId => "<|start_header_id|>user<|end_header_id|>\n\n",
             Chat::Instruct | Chat::Plain => "",
         }
     }
 
     fn assistant_opening(self) -> &'static str {
         match self {
-            Chat::ChatMl => "<|im_end|>\n<|im_start|>assistant\n",
-            Chat::Llama3 => "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+            Chat::ImStart => "<|im_end|>\n<|im_start|>assistant\n",
+            Chat::HeaderId => "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
             Chat::Instruct => " [/INST] ",
             Chat::Plain => "\n",
         }
@@ -85,8 +85,8 @@ impl Chat {
 
     fn assistant_closing(self) -> &'static str {
         match self {
-            Chat::ChatMl => "<|im_end|>\n",
-            Chat::Llama3 => "<|eot_id|>",
+            Chat::ImStart => "<|im_end|>\n",
+            Chat::HeaderId => "<|eot_id|>",
             Chat::Instruct => "</s>[INST] ",
             Chat::Plain => "\n\n",
         }

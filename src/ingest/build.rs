@@ -49,11 +49,12 @@ pub(super) fn publish(
 ) -> Result<()> {
     interrupt.check()?;
     let fingerprint = embedder.fingerprint();
-    if let Some(current) = writer.generation()? {
-        if current.embedder == fingerprint && !writer.has_unpublished()? {
-            summary.units = current.vectors;
-            return Ok(());
-        }
+    if let Some(current) = writer.generation()?
+        && current.embedder == fingerprint
+        && !writer.has_unpublished()?
+    {
+        summary.units = current.vectors;
+        return Ok(());
     }
     let jobs = embed(writer, embedder, &fingerprint, progress, interrupt, summary)?;
     summary.units = jobs.len();

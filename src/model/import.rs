@@ -10,7 +10,7 @@ use super::install::remove_folder;
 use super::manifest::{Entry, FilePin, Manifest};
 use super::pull::record_of;
 use super::store::{ModelInfo, ModelStore, Record, is_gguf_name, is_id};
-use super::tokenizer;
+use super::tokenizer::{self, TextTokenizer};
 use crate::error::{Error, Kind, Result};
 
 impl ModelStore {
@@ -126,7 +126,7 @@ fn build_record(id: &str, entry: Option<&Entry>, inspected: &Inspected, files: V
 /// A model whose tokenizer cannot be built is of no use; say so now, not at the first run.
 fn check_tokenizer(inspected: &Inspected) -> Result<()> {
     if is_gguf_name(&inspected.main) {
-        tokenizer::beside_or_inside(&GgufFile::open(&inspected.main)?)?;
+        TextTokenizer::of_gguf(&GgufFile::open(&inspected.main)?)?;
     } else {
         tokenizer::from_json(&inspected.main.with_file_name("tokenizer.json"))?;
     }

@@ -14,6 +14,7 @@ mod pull;
 mod safetensors;
 mod store;
 pub mod tokenizer;
+mod unigram;
 mod verify;
 
 pub use device::DeviceChoice;
@@ -22,6 +23,8 @@ pub use manifest::{Defaults, Entry, FilePin, Manifest, Role, Source, Step};
 pub use pull::PullProgress;
 pub use safetensors::SafetensorsFile;
 pub use store::{ModelFiles, ModelInfo, ModelStore};
+pub use tokenizer::TextTokenizer;
+pub use unigram::FlatUnigram;
 pub use verify::VerifyReport;
 
 pub(crate) use inspect::{pooling_folder, read_json};

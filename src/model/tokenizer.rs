@@ -7,7 +7,6 @@ use std::path::Path;
 
 use tokenizers::decoders::wordpiece::WordPiece as WordPieceDecoder;
 use tokenizers::models::bpe::{BPE, Merges, Vocab};
-use tokenizers::models::unigram::Unigram;
 use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::{BertNormalizer, NFC, NormalizerWrapper, Precompiled, Replace, Sequence};
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
@@ -18,9 +17,12 @@ use tokenizers::pre_tokenizers::metaspace::{Metaspace, PrependScheme};
 use tokenizers::pre_tokenizers::sequence::Sequence as PreSequence;
 use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
 use tokenizers::processors::template::TemplateProcessing;
-use tokenizers::{AddedToken, SplitDelimiterBehavior, Tokenizer};
+use tokenizers::{
+    AddedToken, DecoderWrapper, Encoding, Model, PostProcessorWrapper, SplitDelimiterBehavior, Tokenizer, TokenizerImpl,
+};
 
 use super::gguf::GgufFile;
+use super::unigram::FlatUnigram;
 use crate::error::{Error, Kind, Result};
 
 /// `LLAMA_TOKEN_TYPE_CONTROL`: markers such as `<|im_start|>`.
@@ -32,11 +34,49 @@ const UNUSED: u32 = 5;
 /// Marks the start of a word in the WordPiece and Unigram vocabularies of GGUF files.
 const WORD_START: char = '\u{2581}';
 
-/// Splits of Qwen2; `{digits}` stands for how many digits stay together.
+/// Splits of Qwen2: each digit stands alone.
 const QWEN2_SPLIT: &str =
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-/// Splits of Llama 3.
+/// Splits of Llama 3: up to three digits stay together.
 const LLAMA3_SPLIT: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// The crate's pipeline around any model.
+type Pipeline<M> = TokenizerImpl<M, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
+
+/// A tokenizer that only turns text into ids: of any kind that [`Tokenizer`] covers, or Unigram with a large vocabulary.
+#[derive(Debug)]
+pub enum TextTokenizer {
+    /// A tokenizer of the crate.
+    General(Box<Tokenizer>),
+    /// A Unigram vocabulary from a GGUF file.
+    Unigram(Box<Pipeline<FlatUnigram>>),
+}
+
+impl TextTokenizer {
+    /// The tokenizer of a GGUF embedder. A Unigram vocabulary is read from the file itself, which takes milliseconds;
+    /// for other kinds see [`beside_or_inside`].
+    ///
+    /// # Errors
+    /// As [`from_json`] and [`from_gguf`].
+    pub fn of_gguf(gguf: &GgufFile) -> Result<Self> {
+        if gguf.meta_str("tokenizer.ggml.model") == Some("t5") {
+            return Ok(Self::Unigram(Box::new(unigram(gguf).map_err(|e| e.at(gguf.path()))?)));
+        }
+        Ok(Self::General(Box::new(beside_or_inside(gguf)?)))
+    }
+
+    /// Ids of `text` within the tokens that the model begins and ends with.
+    ///
+    /// # Errors
+    /// When the tokenizer fails.
+    pub fn encode(&self, text: &str) -> Result<Encoding> {
+        match self {
+            Self::General(tokenizer) => tokenizer.encode_fast(text, true),
+            Self::Unigram(tokenizer) => tokenizer.encode_fast(text, true),
+        }
+        .map_err(|e| Error::new(Kind::Model, "cannot tokenize a text").because(e))
+    }
+}
 
 /// Reads a `tokenizer.json`. Padding and truncation settings in the file are dropped: callers decide on both.
 ///
@@ -71,8 +111,7 @@ pub fn from_gguf(gguf: &GgufFile) -> Result<Tokenizer> {
     let built = match gguf.meta_str("tokenizer.ggml.model") {
         Some("gpt2") => byte_level_bpe(gguf),
         Some("bert") => word_piece(gguf),
-        Some("t5") => unigram(gguf),
-        Some(other) => Err(Error::new(Kind::Model, "unsupported tokenizer").expected("gpt2, bert or t5").found(other)),
+        Some(other) => Err(Error::new(Kind::Model, "unsupported tokenizer").expected("gpt2 or bert").found(other)),
         None => Err(Error::new(Kind::Model, "the model file holds no tokenizer")
             .hint("put the model's tokenizer.json into the same folder")),
     };
@@ -210,7 +249,7 @@ fn word_piece(gguf: &GgufFile) -> Result<Tokenizer> {
     Ok(tokenizer)
 }
 
-fn unigram(gguf: &GgufFile) -> Result<Tokenizer> {
+fn unigram(gguf: &GgufFile) -> Result<Pipeline<FlatUnigram>> {
     let (mut tokens, mut types) = vocabulary(gguf)?;
     let scores = gguf
         .meta_f32_array("tokenizer.ggml.scores")
@@ -220,11 +259,10 @@ fn unigram(gguf: &GgufFile) -> Result<Tokenizer> {
     let used = types.iter().rposition(|kind| *kind != UNUSED).map_or(0, |last| last + 1);
     tokens.truncate(used);
     types.truncate(used);
-    let unknown = gguf.meta_u32("tokenizer.ggml.unknown_token_id").map(|id| id as usize);
-    let vocab = tokens.iter().zip(&scores).map(|(token, score)| (token.clone(), f64::from(*score))).collect();
-    let model = Unigram::from(vocab, unknown, false).map_err(failed("Unigram"))?;
-
-    let mut tokenizer = Tokenizer::new(model);
+    let unknown = gguf.meta_u32("tokenizer.ggml.unknown_token_id").unwrap_or(0);
+    let model = FlatUnigram::new(&tokens, &scores[..used], unknown)
+        .ok_or_else(|| Error::new(Kind::Corrupt, "the vocabulary has no unknown token"))?;
+    let mut tokenizer = Pipeline::new(model);
     let mut normalizers: Vec<NormalizerWrapper> = Vec::new();
     if let Some(map) = gguf.meta_bytes("tokenizer.ggml.precompiled_charsmap").filter(|map| !map.is_empty()) {
         let map = Precompiled::from(map).map_err(|e| failed("character map")(Box::new(e)))?;
@@ -243,7 +281,7 @@ fn unigram(gguf: &GgufFile) -> Result<Tokenizer> {
     tokenizer.with_decoder(Some(metaspace));
     // The unknown token of such files has a type of its own; in a text it is a marker like the others.
     let marked: Vec<u32> =
-        types.iter().enumerate().map(|(id, kind)| if Some(id) == unknown { CONTROL } else { *kind }).collect();
+        types.iter().enumerate().map(|(id, kind)| if id == unknown as usize { CONTROL } else { *kind }).collect();
     add_marked_tokens(&mut tokenizer, &tokens, &marked)?;
     let bos = flag_token(gguf, &tokens, "tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", true)?;
     let eos = flag_token(gguf, &tokens, "tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", true)?;
@@ -251,7 +289,7 @@ fn unigram(gguf: &GgufFile) -> Result<Tokenizer> {
     Ok(tokenizer)
 }
 
-fn add_marked_tokens(tokenizer: &mut Tokenizer, tokens: &[String], types: &[u32]) -> Result<()> {
+fn add_marked_tokens<M: Model>(tokenizer: &mut Pipeline<M>, tokens: &[String], types: &[u32]) -> Result<()> {
     let of_type = |wanted: u32, special: bool| -> Vec<AddedToken> {
         tokens
             .iter()
@@ -285,7 +323,11 @@ fn flag_token(
     }
 }
 
-fn wrap_in(tokenizer: &mut Tokenizer, first: Option<(String, u32)>, last: Option<(String, u32)>) -> Result<()> {
+fn wrap_in<M: Model>(
+    tokenizer: &mut Pipeline<M>,
+    first: Option<(String, u32)>,
+    last: Option<(String, u32)>,
+) -> Result<()> {
     if first.is_none() && last.is_none() {
         return Ok(());
     }

@@ -6,13 +6,14 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::document::Span;
+use crate::proposition::clause::label_len;
 use crate::proposition::confidence::{REVIEW_BELOW, Signals, confidence};
 use crate::proposition::entities::entities;
-use crate::proposition::evidence::{antecedents, coverage, span};
-use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, modals, support};
+use crate::proposition::evidence::{antecedents, coverage, spans};
+use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, modals, refers, support};
 use crate::proposition::ledger::{Outcome, SentenceOutcome};
 use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_set, terms, tokens};
-use crate::proposition::quantity::quantities;
+use crate::proposition::quantity::{Quantity, quantities};
 use crate::proposition::source::{SentenceView, Source};
 use crate::proposition::tidy::{squeeze, tidy};
 use crate::proposition::{
@@ -79,6 +80,9 @@ impl Work<'_> {
         if sentence.kind == SentenceKind::Heading && self.is_in_path(&text) {
             return Outcome::Heading;
         }
+        if is_label(&text) {
+            return Outcome::Skipped { reason: LABEL.to_owned() };
+        }
         self.add_verbatim(sentence);
         match sentence.kind {
             SentenceKind::TableRow => Outcome::TableRow,
@@ -101,6 +105,9 @@ impl Work<'_> {
         let text = self.slice(sentence.span);
         if !text.chars().any(is_content) {
             return Outcome::Skipped { reason: "no words".to_owned() };
+        }
+        if is_label(&text) && written.propositions.is_empty() {
+            return Outcome::Skipped { reason: LABEL.to_owned() };
         }
         let own = &source.sentences[index];
         let mut said: HashMap<String, usize> = HashMap::new();
@@ -169,15 +176,16 @@ impl Work<'_> {
         self.units.push(unit);
     }
 
-    /// A passage of headings only is still found: then its headings are units.
+    /// A passage of headings and labels only is still found: then they are units.
     fn keep_lone_headings(&mut self, ledger: &mut [SentenceOutcome]) {
         if self.units.iter().any(Unit::is_searchable) {
             return;
         }
         for entry in ledger {
-            if entry.outcome == Outcome::Heading {
+            let label = matches!(&entry.outcome, Outcome::Skipped { reason } if reason == LABEL);
+            if entry.outcome == Outcome::Heading || label {
                 self.add_verbatim(&entry.sentence);
-                entry.outcome = Outcome::Fallback { reason: "headings only".to_owned() };
+                entry.outcome = Outcome::Fallback { reason: "nothing else is here".to_owned() };
             }
         }
     }
@@ -185,7 +193,7 @@ impl Work<'_> {
 
 fn judge_one(candidate: &Candidate<'_>, raw: &RawProposition, own: &SentenceView, source: &Source) -> Unit {
     let findings = examine(candidate, source);
-    let evidence = vec![span(own, &candidate.alignment.range)];
+    let evidence = spans(own, &candidate.alignment.range, &candidate.set, source);
     if findings.iter().any(|f| f.verdict == Verdict::Reject) {
         return Unit { evidence, ..rejected(candidate.statement, own.span, &findings) };
     }
@@ -240,17 +248,21 @@ fn add_evidence(unit: &mut Unit, more: &[Span]) {
 
 /// What of the sentence no statement carries: too many of its words, a number, a code, or a negation or modal.
 fn left_out(own: &SentenceView, good: &[String], carried: &HashSet<String>, source: &Source) -> Option<String> {
-    let label = crate::proposition::clause::label_len(&own.folded);
-    let share = coverage(own.terms.iter().filter(|t| t.start >= label), carried, source);
+    let label = label_len(&own.folded);
+    let links = link_targets(&own.folded);
+    let silent = |at: usize| at < label || links.iter().any(|l| l.contains(&at));
+    let share = coverage(own.terms.iter().filter(|t| !silent(t.start)), carried, source);
     if share < MIN_COVERAGE {
         return Some(format!("the statements carry {:.0} % of its words", share * 100.0));
     }
     let all = Folded::new(&good.join("\n"));
     let numbers: HashSet<String> = quantities(&all).into_iter().map(|q| q.number).collect();
-    if let Some(q) = own.quantities.iter().find(|q| q.start >= label && !numbers.contains(&q.number)) {
+    let missing =
+        |q: &&Quantity| !silent(q.start) && !is_cross_reference(&own.folded, q) && !numbers.contains(&q.number);
+    if let Some(q) = own.quantities.iter().find(missing) {
         return Some(format!("no statement carries {}", own.folded.text(q.start, q.end)));
     }
-    for token in tokens(&own.folded).iter().filter(|t| t.start >= label && t.kind == TokenKind::Code) {
+    for token in tokens(&own.folded).iter().filter(|t| !silent(t.start) && t.kind == TokenKind::Code) {
         if !all.contains(&own.folded.chars[token.start..token.end]) {
             return Some(format!("no statement carries {}", own.folded.text(token.start, token.end)));
         }
@@ -263,12 +275,46 @@ fn left_out(own: &SentenceView, good: &[String], carried: &HashSet<String>, sour
     }
     let present = term_set(&terms(&all));
     for clause in own.clauses.iter().filter(|c| c.start >= label) {
-        let inside = own.terms_in(clause).count();
-        if inside >= 4 && coverage(own.terms_in(clause), &present, source) < MIN_COVERAGE / 2.0 {
-            return Some(format!("no statement carries {}", own.folded.text(clause.start, clause.end).trim()));
+        let inside = own.terms_in(clause).filter(|t| !silent(t.start)).count();
+        let text = own.folded.text(clause.start, clause.end);
+        // What only points elsewhere is resolved in other words.
+        let points = inside <= 10 && refers(&text);
+        if inside >= 4 && !points && coverage(own.terms_in(clause), &present, source) < MIN_COVERAGE / 2.0 {
+            return Some(format!("no statement carries {}", text.trim()));
         }
     }
     None
+}
+
+/// `本条第一款` and `前款`: numbers that only point elsewhere in the document.
+fn is_cross_reference(text: &Folded, quantity: &Quantity) -> bool {
+    let at = quantity.start.saturating_sub(1);
+    text.has(at, "第") && ["本条", "本條", "本款", "本法", "前条"].iter().any(|w| text.ends(at, w))
+}
+
+/// The targets of Markdown links: `](…)`. They are addresses, not words.
+fn link_targets(text: &Folded) -> Vec<std::ops::Range<usize>> {
+    let mut out = Vec::new();
+    for at in 0..text.len() {
+        if text.has(at, "](") {
+            let end = text.chars[at..].iter().position(|&c| c == ')').map_or(text.len(), |n| at + n);
+            out.push(at..end);
+        }
+    }
+    out
+}
+
+/// Why a label has no unit of its own.
+const LABEL: &str = "a label";
+
+/// `**反应**：` or `Cause:`: a few words that only announce what follows.
+fn is_label(text: &str) -> bool {
+    /// Most content characters of a label.
+    const MAX: usize = 12;
+    let text = text.trim();
+    let announces =
+        text.ends_with([':', '：']) || (text.ends_with("**") && text.trim_start_matches(['-', ' ']).starts_with("**"));
+    announces && text.chars().filter(|&c| is_content(c)).count() <= MAX && !text.chars().any(|c| c.is_numeric())
 }
 
 /// Length of the Markdown marks in front of a line: bullets, quotes, heading marks; numbering is text and stays.

@@ -52,7 +52,8 @@ fn faithful_statements_replace_their_sentence_and_point_at_their_clause() {
     let (text, sentences) = passage_of(&parts);
     let chars: Vec<char> = text.chars().collect();
     let slice = |s: Span| chars[s.start..s.end].iter().collect::<String>();
-    assert_eq!(slice(out.units[1].evidence[0]), "主轴停止。");
+    let second: Vec<String> = out.units[1].evidence.iter().map(|s| slice(*s)).collect();
+    assert_eq!(second, ["主轴温度超过75℃时", "主轴停止。"]);
     assert_eq!(slice(out.units[2].evidence[0]), "该报警不得在主轴停稳前复位。");
     assert!(out.units[2].antecedents.iter().any(|s| slice(*s).contains("ERR-9801")));
     assert!(out.units[2].antecedents.iter().all(|s| s.end <= sentences[0].span.end));

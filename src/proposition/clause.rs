@@ -8,8 +8,9 @@ use crate::proposition::lexis::{Folded, is_content, is_ideograph};
 /// brackets, at tabs and wide gaps (labels such as `15.6.2.(1)` or `NOTE`), and before conjunctions.
 pub(crate) fn clauses(sentence: &Folded) -> Vec<Range<usize>> {
     let chars = &sentence.chars;
-    let mut cuts = vec![0, label_len(sentence)];
-    let mut i = 0;
+    let label = label_len(sentence);
+    let mut cuts = vec![0, label];
+    let mut i = label;
     while i < chars.len() {
         let c = chars[i];
         let next = chars.get(i + 1).copied();
@@ -27,7 +28,6 @@ pub(crate) fn clauses(sentence: &Folded) -> Vec<Range<usize>> {
             ' ' if chars.get(i + 1) == Some(&' ') => cuts.push(i + 1),
             ' ' if sentence.has(i, " and ") || sentence.has(i, " but ") || sentence.has(i, " - ") => cuts.push(i + 1),
             ' ' if sentence.has(i, " or ") || sentence.has(i, " – ") => cuts.push(i + 1),
-            '\n' if sentence.has(i, "\nand ") || sentence.has(i, "\nbut ") => cuts.push(i + 1),
             '并' | '並' | '且' | '而' | '但' if is_conjunction(chars, i) => cuts.push(i),
             _ => {}
         }

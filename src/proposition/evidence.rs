@@ -18,7 +18,14 @@ pub(crate) struct Alignment {
     pub(crate) held: f32,
 }
 
-/// Aligns statement terms to the smallest run of clauses that fits best (highest F1 over weighted terms).
+/// Square of the weight of recall in the F measure: below 1, so that words of a clause that the statement lacks cost more than
+/// words of the statement that stand elsewhere.
+const BETA: f32 = 0.5;
+
+/// How fast a term loses weight with each earlier statement that holds it.
+const SAID: f32 = 3.0;
+
+/// Aligns statement terms to the smallest run of clauses that fits best (highest F measure over weighted terms).
 ///
 /// `said` counts, for each term, the earlier statements of the same sentence that hold it: what an earlier statement has
 /// said already, such as a shared subject, points less strongly at its clause than what is new.
@@ -28,7 +35,7 @@ pub(crate) fn align(
     source: &Source,
     said: &HashMap<String, usize>,
 ) -> Alignment {
-    let weight = |key: &str| source.weight(key) / (1.0 + said.get(key).copied().unwrap_or(0) as f32);
+    let weight = |key: &str| source.weight(key) / (1.0 + SAID * said.get(key).copied().unwrap_or(0) as f32);
     let total: f32 = sum(set.iter().filter(|k| sentence.set.contains(*k)).map(|k| weight(k)));
     let all: f32 = sum(set.iter().map(|k| weight(k))).max(f32::MIN_POSITIVE);
     let n = sentence.clauses.len();
@@ -52,9 +59,9 @@ pub(crate) fn align(
                 continue;
             }
             let (carried, recall) = (common / inside, common / total.max(f32::MIN_POSITIVE));
-            let f1 = 2.0 * carried * recall / (carried + recall);
-            if best.as_ref().is_none_or(|(score, _)| f1 > score + 1e-6) {
-                best = Some((f1, Alignment { range, carried, held: common / all }));
+            let fit = (1.0 + BETA) * carried * recall / (BETA * carried + recall);
+            if best.as_ref().is_none_or(|(score, _)| fit > score + 1e-6) {
+                best = Some((fit, Alignment { range, carried, held: common / all }));
             }
         }
     }
@@ -88,11 +95,39 @@ fn sign(folded: &Folded, at: usize) -> bool {
     folded.chars[at] == '-' && folded.chars.get(at + 1).is_some_and(char::is_ascii_digit)
 }
 
-/// The aligned part as code points of the passage.
-pub(crate) fn span(sentence: &SentenceView, range: &Range<usize>) -> Span {
-    let local = sentence.folded.span(range.start, range.end);
-    let span = local.shifted(sentence.span.start);
-    span.intersect(sentence.span).unwrap_or(sentence.span)
+/// The aligned part as code points of the passage, without inner clauses that the statement passes over.
+pub(crate) fn spans(
+    sentence: &SentenceView,
+    range: &Range<usize>,
+    set: &HashSet<String>,
+    source: &Source,
+) -> Vec<Span> {
+    /// Share of an inner clause that must be carried for it to be evidence.
+    const PASSED_OVER: f32 = 0.25;
+    let inside: Vec<&Range<usize>> =
+        sentence.clauses.iter().filter(|c| c.start < range.end && c.end > range.start).collect();
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for (i, clause) in inside.iter().enumerate() {
+        let inner = i > 0 && i + 1 < inside.len() && sentence.terms_in(clause).nth(1).is_some();
+        if inner && coverage(sentence.terms_in(clause), set, source) < PASSED_OVER {
+            continue;
+        }
+        let piece = clause.start.max(range.start)..clause.end.min(range.end);
+        match parts.last_mut() {
+            Some(last) if last.end == piece.start => last.end = piece.end,
+            _ => parts.push(piece),
+        }
+    }
+    let many = parts.len() > 1;
+    let spans: Vec<Span> = parts
+        .into_iter()
+        .map(|part| if many { trim(&sentence.folded, part) } else { part })
+        .filter(|part| part.start < part.end)
+        .filter_map(|part| {
+            sentence.folded.span(part.start, part.end).shifted(sentence.span.start).intersect(sentence.span)
+        })
+        .collect();
+    if spans.is_empty() { vec![sentence.span] } else { spans }
 }
 
 /// Shortest stretch of ideographs that counts as a restored name.
@@ -133,10 +168,11 @@ pub(crate) fn antecedents(statement: &Folded, own: &SentenceView, source: &Sourc
             TokenKind::Word | TokenKind::Code | TokenKind::Number => {
                 let needle = &statement.chars[token.start..token.end];
                 let function = crate::proposition::lexis::terms(&Folded::new(&needle.iter().collect::<String>()));
-                if !own.folded.contains(needle) && !function.is_empty() {
-                    if let Some(at) = nearest(body, needle, own_start, own_end) {
-                        out.push(body.span(at, at + needle.len()));
-                    }
+                if !own.folded.contains(needle)
+                    && !function.is_empty()
+                    && let Some(at) = nearest(body, needle, own_start, own_end)
+                {
+                    out.push(body.span(at, at + needle.len()));
                 }
             }
             TokenKind::Unit => {}

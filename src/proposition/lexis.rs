@@ -22,8 +22,26 @@ impl Folded {
     /// Folds `text`.
     pub(crate) fn new(text: &str) -> Self {
         let mut folded = Self::default();
-        for (at, c) in text.chars().enumerate() {
-            if c.is_ascii() {
+        let mut input = text.chars().enumerate().peekable();
+        while let Some((at, c)) = input.next() {
+            if matches!(c, '\n' | '\r') {
+                // A wrapped line: white space around the break is one space, or nothing between ideographs. An empty line
+                // keeps its neighbours apart.
+                let mut breaks = usize::from(c == '\n');
+                while let Some((_, next)) = input.next_if(|(_, next)| next.is_whitespace()) {
+                    breaks += usize::from(next == '\n');
+                }
+                while folded.chars.last() == Some(&' ') {
+                    folded.chars.pop();
+                    folded.origin.pop();
+                }
+                let joins = breaks < 2
+                    && folded.chars.last().copied().is_some_and(is_ideograph)
+                    && input.peek().is_some_and(|(_, next)| is_ideograph(*next));
+                if !joins {
+                    folded.push(' ', at);
+                }
+            } else if c.is_ascii() {
                 folded.push(c.to_ascii_lowercase(), at);
             } else if is_ideograph(c) {
                 folded.push(c, at);
@@ -74,14 +92,12 @@ impl Folded {
 
     /// True when `needle` begins at `at`.
     pub(crate) fn has(&self, at: usize, needle: &str) -> bool {
-        let mut i = at;
-        for c in needle.chars() {
-            if self.chars.get(i) != Some(&c) {
-                return false;
-            }
-            i += 1;
-        }
-        true
+        let rest = self.chars.get(at..).unwrap_or_default();
+        let mut len = 0;
+        needle.chars().zip(rest).all(|(c, own)| {
+            len += 1;
+            c == *own
+        }) && len == needle.chars().count()
     }
 
     /// True when `needle` ends right before `at`.
@@ -100,17 +116,6 @@ impl Folded {
                 && (i == 0 || !is_wordlike(self.chars[i - 1]))
                 && self.chars.get(i + needle.len()).is_none_or(|&c| !is_wordlike(c))
         })
-    }
-
-    /// As [`Folded::contains_word`], but an end of `needle` that is an ideograph may touch anything.
-    pub(crate) fn contains_word_or_han(&self, needle: &[char]) -> bool {
-        let (Some(&first), Some(&last)) = (needle.first(), needle.last()) else { return false };
-        needle.len() <= self.len()
-            && self.chars.windows(needle.len()).enumerate().any(|(i, window)| {
-                window == needle
-                    && (!is_wordlike(first) || i == 0 || !is_wordlike(self.chars[i - 1]))
-                    && (!is_wordlike(last) || self.chars.get(i + needle.len()).is_none_or(|&c| !is_wordlike(c)))
-            })
     }
 
     /// True when `needle` (folded) stands anywhere in the text.
@@ -356,6 +361,13 @@ mod tests {
         .map(|(k, s)| (k, s.to_owned()))
         .into();
         assert_eq!(kinds("压力低于0.45MPa时，BX-9000 报 ERR-9801，温度 -10~60，BL-Touch config_digital_out"), expected);
+    }
+
+    #[test]
+    fn a_wrapped_line_is_read_as_one() {
+        let folded = Folded::new("can \r\n  not 关\n闭\n\n阀");
+        assert_eq!(folded.text(0, folded.len()), "can not 关闭 阀");
+        assert_eq!(folded.span(9, 10), Span::new(14, 15));
     }
 
     #[test]

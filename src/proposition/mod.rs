@@ -9,6 +9,7 @@ mod gates;
 mod ledger;
 mod lexis;
 mod quantity;
+mod quantity_words;
 mod raw;
 mod segment;
 mod source;

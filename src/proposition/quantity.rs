@@ -4,6 +4,7 @@
 //! loses the unit's meaning or turns 以上 into 以下 is wrong. Numbers written in Chinese numerals count like digits; they are
 //! never converted, because a faithful statement copies them.
 
+use super::quantity_words::{AFTER, BEFORE, MEASURES, UNITS, WORDS};
 use crate::proposition::lexis::{Folded, Token, TokenKind, is_wordlike, stem, tokens};
 
 /// Which way a comparison points.
@@ -38,270 +39,6 @@ impl Quantity {
 
 const NUMERALS: &str = "〇零一二三四五六七八九十百千万亿两兩萬億壹贰叁肆伍陆柒捌玖拾佰仟";
 
-/// Chinese units and measure words, longest first where one begins another.
-const MEASURES: &[&str] = &[
-    "工作日",
-    "个月",
-    "個月",
-    "小时",
-    "小時",
-    "分钟",
-    "分鐘",
-    "毫秒",
-    "微秒",
-    "纳秒",
-    "摄氏度",
-    "攝氏度",
-    "毫米",
-    "厘米",
-    "微米",
-    "公里",
-    "千米",
-    "毫升",
-    "千克",
-    "公斤",
-    "毫克",
-    "千瓦",
-    "千伏",
-    "毫安",
-    "兆帕",
-    "千帕",
-    "赫兹",
-    "欧姆",
-    "亿元",
-    "億元",
-    "万元",
-    "萬元",
-    "万次",
-    "周岁",
-    "年",
-    "月",
-    "日",
-    "天",
-    "周",
-    "时",
-    "時",
-    "分",
-    "秒",
-    "元",
-    "倍",
-    "个",
-    "個",
-    "次",
-    "台",
-    "件",
-    "种",
-    "種",
-    "条",
-    "條",
-    "款",
-    "项",
-    "項",
-    "章",
-    "节",
-    "節",
-    "人",
-    "名",
-    "米",
-    "升",
-    "克",
-    "吨",
-    "噸",
-    "度",
-    "伏",
-    "安",
-    "瓦",
-    "转",
-    "轉",
-    "级",
-    "級",
-    "号",
-    "號",
-    "层",
-    "層",
-    "步",
-    "位",
-    "页",
-    "頁",
-    "行",
-    "列",
-    "轴",
-    "軸",
-    "路",
-    "轮",
-    "根",
-    "颗",
-    "只",
-    "支",
-    "把",
-    "套",
-    "组",
-    "組",
-    "批",
-    "处",
-    "處",
-    "份",
-    "张",
-    "張",
-    "岁",
-    "歲",
-    "成",
-    "万",
-    "萬",
-    "亿",
-    "億",
-];
-
-/// Units that stand apart from their number in Latin script, stemmed.
-const UNITS: &[&str] = &[
-    "v", "ma", "w", "kw", "mw", "kv", "mv", "hz", "khz", "mhz", "ghz", "s", "ms", "us", "ns", "min", "h", "hr", "mm",
-    "cm", "m", "km", "um", "μm", "micron", "inch", "inches", "ft", "kg", "g", "lb", "nm", "kn", "pa", "kpa", "mpa",
-    "bar", "psi", "ml", "l", "rpm", "r/min", "ohm", "ω", "kω", "c", "f", "k", "db", "bit", "byte", "kb", "mb", "gb",
-    "tb", "px", "second", "minut", "hour", "day", "week", "month", "year", "percent", "degre", "time", "bus", "mm/s",
-    "m/s", "mm/min",
-];
-
-const BEFORE: &[(&str, Bound)] = &[
-    ("不超过", Bound::Upper),
-    ("不超過", Bound::Upper),
-    ("未超过", Bound::Upper),
-    ("不得超过", Bound::Upper),
-    ("不应超过", Bound::Upper),
-    ("不能超过", Bound::Upper),
-    ("不高于", Bound::Upper),
-    ("不得高于", Bound::Upper),
-    ("不大于", Bound::Upper),
-    ("不得大于", Bound::Upper),
-    ("不应大于", Bound::Upper),
-    ("不多于", Bound::Upper),
-    ("不低于", Bound::Lower),
-    ("不得低于", Bound::Lower),
-    ("不应低于", Bound::Lower),
-    ("不小于", Bound::Lower),
-    ("不得小于", Bound::Lower),
-    ("不应小于", Bound::Lower),
-    ("不少于", Bound::Lower),
-    ("不得少于", Bound::Lower),
-    ("不早于", Bound::Lower),
-    ("不晚于", Bound::Upper),
-    ("不足", Bound::Upper),
-    ("未满", Bound::Upper),
-    ("不到", Bound::Upper),
-    ("不满", Bound::Upper),
-    ("至少", Bound::Lower),
-    ("最少", Bound::Lower),
-    ("至多", Bound::Upper),
-    ("最多", Bound::Upper),
-    ("超过", Bound::Lower),
-    ("超過", Bound::Lower),
-    ("高于", Bound::Lower),
-    ("高於", Bound::Lower),
-    ("大于", Bound::Lower),
-    ("大於", Bound::Lower),
-    ("多于", Bound::Lower),
-    ("低于", Bound::Upper),
-    ("低於", Bound::Upper),
-    ("小于", Bound::Upper),
-    ("小於", Bound::Upper),
-    ("少于", Bound::Upper),
-    ("少於", Bound::Upper),
-    ("≥", Bound::Lower),
-    (">=", Bound::Lower),
-    (">", Bound::Lower),
-    ("≤", Bound::Upper),
-    ("<=", Bound::Upper),
-    ("<", Bound::Upper),
-    ("no less than", Bound::Lower),
-    ("not less than", Bound::Lower),
-    ("no fewer than", Bound::Lower),
-    ("no more than", Bound::Upper),
-    ("not more than", Bound::Upper),
-    ("not exceed", Bound::Upper),
-    ("not exceeding", Bound::Upper),
-    ("not be less than", Bound::Lower),
-    ("not be more than", Bound::Upper),
-    ("not be lower than", Bound::Lower),
-    ("not be higher than", Bound::Upper),
-    ("at least", Bound::Lower),
-    ("at most", Bound::Upper),
-    ("less than", Bound::Upper),
-    ("fewer than", Bound::Upper),
-    ("lower than", Bound::Upper),
-    ("smaller than", Bound::Upper),
-    ("more than", Bound::Lower),
-    ("higher than", Bound::Lower),
-    ("greater than", Bound::Lower),
-    ("larger than", Bound::Lower),
-    ("exceed", Bound::Lower),
-    ("exceeds", Bound::Lower),
-    ("exceeding", Bound::Lower),
-    ("over", Bound::Lower),
-    ("above", Bound::Lower),
-    ("below", Bound::Upper),
-    ("under", Bound::Upper),
-    ("up to", Bound::Upper),
-    ("within", Bound::Upper),
-    ("minimum of", Bound::Lower),
-    ("maximum of", Bound::Upper),
-];
-
-const AFTER: &[(&str, Bound)] = &[
-    ("以上", Bound::Lower),
-    ("及以上", Bound::Lower),
-    ("或以上", Bound::Lower),
-    ("以下", Bound::Upper),
-    ("及以下", Bound::Upper),
-    ("以内", Bound::Upper),
-    ("以內", Bound::Upper),
-    ("之内", Bound::Upper),
-    ("or more", Bound::Lower),
-    ("or above", Bound::Lower),
-    ("or higher", Bound::Lower),
-    ("or greater", Bound::Lower),
-    ("and above", Bound::Lower),
-    ("or less", Bound::Upper),
-    ("or below", Bound::Upper),
-    ("or lower", Bound::Upper),
-    ("or fewer", Bound::Upper),
-    ("and below", Bound::Upper),
-];
-
-/// English numbers written as words, from two on: `one` is mostly an article.
-const WORDS: &[&str] = &[
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "thirty",
-    "forty",
-    "fifty",
-    "sixty",
-    "seventy",
-    "eighty",
-    "ninety",
-    "hundred",
-    "thousand",
-    "million",
-    "half",
-    "twice",
-    "thrice",
-];
-
 /// Every number of a folded text, in order.
 pub(crate) fn quantities(folded: &Folded) -> Vec<Quantity> {
     let all = tokens(folded);
@@ -310,7 +47,7 @@ pub(crate) fn quantities(folded: &Folded) -> Vec<Quantity> {
         match token.kind {
             TokenKind::Number => out.push(arabic(folded, *token, all.get(i + 1))),
             TokenKind::Han => numerals(folded, *token, &mut out),
-            TokenKind::Word if WORDS.contains(&folded.text(token.start, token.end).as_str()) => {
+            TokenKind::Word if is_in(WORDS, &folded.text(token.start, token.end)) => {
                 let unit = spaced_unit(folded, token.end);
                 out.push(quantity(folded, token.start, token.end, unit));
             }
@@ -342,6 +79,10 @@ fn quantity(folded: &Folded, start: usize, number_end: usize, unit: Option<(Stri
     }
 }
 
+fn is_in(words: &str, word: &str) -> bool {
+    words.split(' ').any(|w| w == word)
+}
+
 fn skip_spaces(folded: &Folded, mut at: usize) -> usize {
     while folded.chars.get(at).is_some_and(|c| c.is_whitespace()) {
         at += 1;
@@ -365,8 +106,8 @@ fn symbol_unit(folded: &Folded, at: usize) -> Option<(String, usize)> {
 
 fn measure(folded: &Folded, at: usize) -> Option<(String, usize)> {
     let start = skip_spaces(folded, at);
-    let found = MEASURES.iter().filter(|m| folded.has(start, m)).max_by_key(|m| m.chars().count())?;
-    Some(((*found).to_owned(), start + found.chars().count()))
+    let found = MEASURES.split(' ').filter(|m| folded.has(start, m)).max_by_key(|m| m.chars().count())?;
+    Some((found.to_owned(), start + found.chars().count()))
 }
 
 fn spaced_unit(folded: &Folded, at: usize) -> Option<(String, usize)> {
@@ -385,7 +126,7 @@ fn spaced_unit(folded: &Folded, at: usize) -> Option<(String, usize)> {
         }
         return None;
     }
-    UNITS.contains(&key.as_str()).then_some((key, end))
+    is_in(UNITS, &key).then_some((key, end))
 }
 
 /// Numbers in Chinese numerals inside a run of ideographs.
@@ -439,21 +180,37 @@ fn bound(folded: &Folded, start: usize, end: usize) -> Option<Bound> {
     while before > 0 && (folded.chars[before - 1].is_whitespace() || matches!(folded.chars[before - 1], '约' | '~')) {
         before -= 1;
     }
-    let left = BEFORE
-        .iter()
-        .filter(|(word, _)| {
-            folded.ends(before, word)
-                && (!word.is_ascii() || {
-                    let at = before - word.len();
-                    !word.starts_with(|c: char| c.is_ascii_alphabetic())
-                        || at == 0
-                        || !is_wordlike(folded.chars[at - 1])
-                })
-        })
-        .max_by_key(|(word, _)| word.chars().count());
+    let whole = |at: usize, word: &str| {
+        !word.starts_with(|c: char| c.is_ascii_alphabetic()) || at == 0 || !is_wordlike(folded.chars[at - 1])
+    };
+    let left = longest(BEFORE, |word| {
+        let n = word.chars().count();
+        folded.ends(before, word) && whole(before - n, word)
+    });
     let after = skip_spaces(folded, end);
-    let right = AFTER.iter().filter(|(word, _)| folded.has(after, word)).max_by_key(|(word, _)| word.chars().count());
-    left.or(right).map(|b| b.1)
+    let right = longest(AFTER, |word| folded.has(after, word));
+    left.or(right).or_else(|| time_bound(folded, end))
+}
+
+fn longest(table: &[(Bound, &str)], fits: impl Fn(&str) -> bool) -> Option<Bound> {
+    let words = table.iter().flat_map(|(bound, words)| words.split('|').map(move |word| (word, *bound)));
+    words.filter(|(word, _)| fits(word)).max_by_key(|(word, _)| word.chars().count()).map(|found| found.1)
+}
+
+/// `6月30日前` and `10秒后`: an end or a start in time.
+fn time_bound(folded: &Folded, end: usize) -> Option<Bound> {
+    let timed = ["日", "天", "月", "年", "时", "小时", "分钟", "秒", "周", "小時", "分鐘", "時"]
+        .iter()
+        .any(|u| folded.ends(end, u));
+    let mut at = skip_spaces(folded, end);
+    if matches!(folded.chars.get(at), Some('以' | '之')) {
+        at += 1;
+    }
+    match folded.chars.get(at) {
+        Some('前') if timed => Some(Bound::Upper),
+        Some('后' | '後') if timed => Some(Bound::Lower),
+        _ => None,
+    }
 }
 
 /// In `5-10 mm`, `5 至 10 mm` or `5, 10 and 20 mm` the unit belongs to every number.

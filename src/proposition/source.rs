@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::document::Span;
 use crate::proposition::Passage;
 use crate::proposition::clause::clauses;
+use crate::proposition::gates::{Modal, modals};
 use crate::proposition::lexis::{Folded, Term, is_chinese, term_set, terms};
 use crate::proposition::quantity::{Quantity, quantities};
 
@@ -51,9 +52,14 @@ impl SentenceView {
 pub(crate) struct Source {
     /// The passage, folded.
     pub(crate) body: Folded,
-    /// Title and headings, folded, one a line.
+    /// Title and headings, folded, set apart by spaces.
     pub(crate) heads: Folded,
     pub(crate) head_quantities: Vec<Quantity>,
+    pub(crate) body_quantities: Vec<Quantity>,
+    /// Negations and modals of the passage, of both languages.
+    pub(crate) body_modals: Vec<Modal>,
+    /// The same of title and headings.
+    pub(crate) head_modals: Vec<Modal>,
     pub(crate) sentences: Vec<SentenceView>,
     /// Terms of passage, headings and title.
     pub(crate) vocabulary: HashSet<String>,
@@ -69,7 +75,7 @@ impl Source {
         let body = Folded::new(passage.text);
         let mut heads = passage.title.to_owned();
         for heading in passage.heading_path {
-            heads.push('\n');
+            heads.push_str("\n\n");
             heads.push_str(heading);
         }
         let heads = Folded::new(&heads);
@@ -92,7 +98,21 @@ impl Source {
                 *frequency.entry(key.clone()).or_insert(0) += 1;
             }
         }
-        Self { head_quantities: quantities(&heads), body, heads, sentences, vocabulary, letters, frequency }
+        let body_quantities = quantities(&body);
+        let both = |text: &Folded| [modals(text, true), modals(text, false)].concat();
+        let (body_modals, head_modals) = (both(&body), both(&heads));
+        Self {
+            head_quantities: quantities(&heads),
+            body_quantities,
+            body_modals,
+            head_modals,
+            body,
+            heads,
+            sentences,
+            vocabulary,
+            letters,
+            frequency,
+        }
     }
 
     /// How much a term tells sentences of this passage apart: 1 for one that stands in a single sentence, falling with

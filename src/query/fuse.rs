@@ -23,6 +23,9 @@ pub struct Ranking {
     pub expand_below: usize,
     /// Propositions shown for a section.
     pub propositions: usize,
+    /// Units whose score is at least this share of the best one's in their section are highlighted: the others explain
+    /// why the section was found, but are not what was asked for.
+    pub highlight: f32,
 }
 
 impl Default for Ranking {
@@ -35,6 +38,7 @@ impl Default for Ranking {
             ef: 128,
             expand_below: 200,
             propositions: 5,
+            highlight: 0.7,
         }
     }
 }

@@ -247,7 +247,8 @@ impl Searcher {
         let propositions = self.propositions(asked, candidate, &section)?;
         let (text, text_range) = self.expanded(&section, taken)?;
         let mut highlights = Vec::new();
-        for (unit, _) in &propositions {
+        let best = propositions.first().map_or(0.0, |(_, score)| *score);
+        for (unit, _) in propositions.iter().filter(|(_, score)| *score >= self.ranking.highlight * best) {
             match unit.unit.kind {
                 UnitKind::Proposition | UnitKind::Sentence => highlights.extend(&unit.unit.evidence),
                 // The whole window is not what a reader looks for.

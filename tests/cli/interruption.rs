@@ -147,7 +147,7 @@ fn a_stop_on_request_ends_with_130_and_keeps_finished_work() {
     for number in 6..18 {
         home.write(&format!("手册 {number}.md"), long_manual(number, 7));
     }
-    let mut child = home.indexing(&[&home.docs()]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = home.indexing(&[&home.docs()]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     // The store appears when the handler has long been installed.
     while !home.index().join(mingti::store::DATABASE_FILE).exists() && Instant::now() < deadline {

@@ -89,12 +89,15 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
 
+/// Takes a source with its units and the ranges that none covers.
+type Each<'a> = dyn FnMut(&Source, &[Unit], &[Span]) -> Outcome<()> + 'a;
+
 /// Extracts a few sources and hands each with its units to `each`.
 fn together(
     sources: &[Source],
     extractor: Option<&mut LlamaExtractor>,
     interrupt: &Interrupt,
-    each: &mut dyn FnMut(&Source, &[Unit], &[Span]) -> Outcome<()>,
+    each: &mut Each<'_>,
 ) -> Outcome<()> {
     let sentences: Vec<_> = sources.iter().map(|source| sentences(&source.text, source.format)).collect();
     let passages: Vec<Passage<'_>> = sources

@@ -9,6 +9,9 @@ const MIN_SHARE: f32 = 0.7;
 /// Longest run of ideographs without any pair from the source.
 const MAX_RUN: usize = 5;
 
+/// Longest run of words that the source does not have.
+const MAX_WORDS: usize = 3;
+
 /// Characters that join words without adding content.
 const JOINTS: &str = "的了是在和与及或等也都就而且并但对于由从把被将为以之其所则即让使时後后前中上下者有这那该個个会會能可需要當当若如果进行進給给来來到至自按";
 
@@ -17,7 +20,8 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Option<Findin
     if share < MIN_SHARE {
         return Some(Finding::reject("content-not-in-source", novel));
     }
-    (run > MAX_RUN).then(|| Finding::reject("content-not-in-source", novel))
+    let words = novel.split(' ').filter(|w| w.is_ascii() && w.len() > 1).count();
+    (run > MAX_RUN || words > MAX_WORDS).then(|| Finding::reject("content-not-in-source", novel))
 }
 
 /// Share of the statement's content that the source supports, the longest unsupported stretch, and its length.
@@ -36,7 +40,8 @@ pub(crate) fn support(candidate: &Candidate<'_>, source: &Source) -> (f32, Strin
                     let pair = |a: usize, b: usize| {
                         a >= token.start && b < token.end && source.vocabulary.contains(&text.text(a, b + 1))
                     };
-                    let held = pair(i, i + 1) || (i > 0 && pair(i - 1, i));
+                    let lone = token.end - token.start == 1 && source.letters.contains(&c);
+                    let held = lone || pair(i, i + 1) || (i > 0 && pair(i - 1, i));
                     total += 1.0;
                     // A character that the source has, in another company, is half a proof: 补救措施 for 补救、措施.
                     let score = if held {

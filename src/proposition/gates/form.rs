@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Candidate, Finding};
-use crate::proposition::lexis::{TokenKind, is_content, is_ideograph};
+use crate::proposition::lexis::{Term, TokenKind, is_content, is_ideograph};
 use crate::proposition::source::Source;
 
 /// Fewest ideographs of a Chinese statement (Latin words count as two).
@@ -111,17 +111,20 @@ fn debris(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
     None
 }
 
-/// A loop: the same four terms in a row again and again, more often than the sentence has them.
+/// A loop: most of the statement is made of the same few terms in a row again and again, more than the sentence is.
 fn repetition(candidate: &Candidate<'_>) -> Option<Finding> {
-    let count = |terms: &[crate::proposition::lexis::Term]| {
+    /// Share of the statement that a loop fills.
+    const FILLED: f32 = 0.6;
+    let looped = |terms: &[Term]| {
         let mut seen: HashMap<Vec<&str>, usize> = HashMap::new();
         for window in terms.windows(4) {
             *seen.entry(window.iter().map(|t| t.key.as_str()).collect()).or_insert(0) += 1;
         }
-        seen.into_values().max().unwrap_or(0)
+        let often: usize = seen.values().filter(|&&n| n >= 4).sum();
+        often as f32 / terms.len().max(1) as f32
     };
-    let (here, there) = (count(&candidate.terms), count(&candidate.own.terms));
-    (here >= 4 && here > there).then(|| Finding::reject("repetition", format!("{here} times")))
+    let (here, there) = (looped(&candidate.terms), looped(&candidate.own.terms));
+    (here >= FILLED && here > there).then(|| Finding::reject("repetition", format!("{:.0} % of it", here * 100.0)))
 }
 
 #[cfg(test)]

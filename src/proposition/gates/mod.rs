@@ -5,14 +5,17 @@
 
 mod content;
 mod form;
+mod modal;
 mod modality;
 mod name;
 mod neighbour;
 mod number;
+mod opposite;
 mod reference;
 
 pub(crate) use content::support;
-pub(crate) use modality::modals;
+pub(crate) use modal::{Modal, modals};
+pub(crate) use reference::refers;
 
 use std::collections::{HashMap, HashSet};
 
@@ -102,6 +105,7 @@ pub(crate) fn examine(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding
     findings.extend(number::check(candidate, source));
     findings.extend(name::check(candidate, source));
     findings.extend(modality::check(candidate, source));
+    findings.extend(opposite::check(candidate));
     findings.extend(content::check(candidate, source));
     findings.extend(neighbour::check(candidate, source));
     findings

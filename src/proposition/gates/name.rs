@@ -1,7 +1,7 @@
 //! Codes, model names and Latin names: every one in a statement stands in the passage, its headings or the title.
 
 use super::{Candidate, Finding};
-use crate::proposition::lexis::{Folded, TokenKind};
+use crate::proposition::lexis::{Folded, TokenKind, is_wordlike};
 use crate::proposition::source::Source;
 
 pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> {
@@ -22,8 +22,15 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> 
     out
 }
 
+/// As a whole word; letters may also follow a number directly, as the unit in `0.35MPa` does.
 fn known(text: &Folded, needle: &[char]) -> bool {
     text.contains_word(needle)
+        || (needle.iter().all(|c| c.is_alphabetic())
+            && text.chars.windows(needle.len() + 1).enumerate().any(|(i, window)| {
+                window[0].is_ascii_digit()
+                    && window[1..] == *needle
+                    && text.chars.get(i + needle.len() + 1).is_none_or(|&c| !is_wordlike(c))
+            }))
 }
 
 fn original(candidate: &Candidate<'_>, start: usize, end: usize) -> String {

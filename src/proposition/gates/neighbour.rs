@@ -4,48 +4,50 @@ use super::{Candidate, Finding};
 use crate::proposition::evidence::coverage;
 use crate::proposition::source::{SentenceView, Source};
 
-/// How much more of a neighbour's clause than of any own clause a statement may carry.
-const MARGIN: f32 = 0.25;
-/// Fewest terms of a clause that can be restated; shorter ones are names and circumstances.
-const MIN_TERMS: usize = 4;
+/// How much more of what only a neighbour says than of what only its own sentence says a statement may carry.
+const MARGIN: f32 = 0.3;
+/// Share of a neighbour's clause that counts as saying it again.
+const RESTATED: f32 = 0.6;
+/// Fewest telling terms of a neighbour's clause; shorter ones are names and circumstances.
+const MIN_TERMS: usize = 3;
+/// Fewest telling terms of an own clause.
+const MIN_OWN_TERMS: usize = 2;
 /// Smallest share of the statement that comes from its own sentence.
 const MIN_OWN: f32 = 0.12;
 
 pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
-    let own_share = share(candidate, candidate.own, source);
+    let own_share = coverage(candidate.terms.iter(), &candidate.own.set, source);
     if own_share < MIN_OWN {
         return Some(Finding::reject("not-in-its-sentence", format!("{:.0} % of its words", own_share * 100.0)));
     }
-    let own = best_clause(candidate, candidate.own, source);
-    let (mut worst, mut place) = (own + MARGIN, None);
+    // A sentence with nothing of its own, such as one that stands in the passage twice, cannot be told from another.
+    let own = telling(candidate, candidate.own, source, MIN_OWN_TERMS)
+        .or_else(|| telling(candidate, candidate.own, source, 1))?;
+    let (mut worst, mut place) = ((own + MARGIN).max(RESTATED), None);
     for (i, other) in source.sentences.iter().enumerate() {
-        if i == candidate.index || other.set == candidate.own.set {
+        if i == candidate.index {
             continue;
         }
-        let theirs = best_clause(candidate, other, source);
-        if theirs > worst && share(candidate, other, source) > own_share {
+        let theirs = telling(candidate, other, source, MIN_TERMS).unwrap_or(0.0);
+        if theirs >= worst {
             (worst, place) = (theirs, Some(other.span));
         }
     }
     place.map(|span| Finding::reject("neighbour", format!("fits characters {}..{} better", span.start, span.end)))
 }
 
-/// Weighted share of the statement's terms that stand in `sentence`.
-fn share(candidate: &Candidate<'_>, sentence: &SentenceView, source: &Source) -> f32 {
-    coverage(candidate.terms.iter(), &sentence.set, source)
-}
-
-/// Largest weighted share of a clause of `sentence` that the statement carries.
-fn best_clause(candidate: &Candidate<'_>, sentence: &SentenceView, source: &Source) -> f32 {
-    let mut best: f32 = 0.0;
-    let mut any = false;
+/// Largest share that the statement carries of the terms of a clause that stand in no other sentence, over the clauses with
+/// at least `min` of them. `None` if there is no such clause.
+fn telling(candidate: &Candidate<'_>, sentence: &SentenceView, source: &Source, min: usize) -> Option<f32> {
+    let mut best = None;
     for clause in &sentence.clauses {
-        if sentence.terms_in(clause).count() >= MIN_TERMS {
-            any = true;
-            best = best.max(coverage(sentence.terms_in(clause), &candidate.set, source));
+        let only: Vec<_> = sentence.terms_in(clause).filter(|t| source.weight(&t.key) >= 1.0).collect();
+        if only.len() >= min {
+            let carried = only.iter().filter(|t| candidate.set.contains(&t.key)).count() as f32 / only.len() as f32;
+            best = Some(best.map_or(carried, |b: f32| b.max(carried)));
         }
     }
-    if any { best } else { coverage(sentence.terms.iter(), &candidate.set, source) }
+    best
 }
 
 #[cfg(test)]

@@ -13,6 +13,16 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Option<Finding> {
     found.map(|word| Finding::reject("back-reference", word))
 }
 
+/// True when a clause holds a word that refers to something outside it.
+pub(crate) fn refers(clause: &str) -> bool {
+    let text = Folded::new(clause);
+    let held = |words: &[&str]| (0..text.len()).any(|at| words.iter().any(|w| text.has(at, w)));
+    if clause.chars().any(is_ideograph) {
+        return held(OUTSIDE) || held(ANNOUNCE) || held(DEICTIC);
+    }
+    english(clause).is_some()
+}
+
 /// The statement without what stands in quotation marks or title marks: quoted words refer to nothing.
 fn unquoted(statement: &str) -> String {
     let mut out = String::new();
@@ -84,10 +94,10 @@ fn chinese(statement: &str) -> Option<String> {
         if let Some(word) = OUTSIDE.iter().find(|w| text.has(at, w)) {
             return Some((*word).to_owned());
         }
-        if let Some(word) = ANNOUNCE.iter().find(|w| text.has(at, w)) {
-            if !is_announced(&text, at, word) {
-                return Some((*word).to_owned());
-            }
+        if let Some(word) = ANNOUNCE.iter().find(|w| text.has(at, w))
+            && !is_announced(&text, at, word)
+        {
+            return Some((*word).to_owned());
         }
         let Some(word) = DEICTIC.iter().find(|w| text.has(at, w)) else { continue };
         if !is_plain_word(&text, at, word) && !is_resolved(&text, at, word) {
@@ -131,7 +141,10 @@ fn is_plain_word(text: &Folded, at: usize, word: &str) -> bool {
             matches!(after, Some('他' | '它' | '余' | '实' | '次'))
                 || (after == Some('中') && content_before(text, at) >= 2)
         }
-        "他" | "她" | "它" => matches!(before, Some('其' | '吉' | '维' | '排' | '利')),
+        // 其他 opens a statement only by what was named before it.
+        "他" | "她" | "它" => {
+            matches!(before, Some('其' | '吉' | '维' | '排' | '利')) && content_before(text, at) >= 2
+        }
         "那么" => true,
         _ => false,
     }
@@ -258,12 +271,13 @@ mod tests {
             "启动后，它会自检。",
             "操作人员应当遵守上述规定。",
             "未按前款规定申报的，处以罚款。",
-            "压力过高时，此时应停机。",
+            "启动后，此时应停机。",
             "依照本条第二款处理。",
             "这个参数不能修改。",
             "主轴依照下列规定维护。",
             "在這些感測器上量測溫度。",
             "其中两个端子为电源。",
+            "其他原因见错误号 4007。",
             "It stops the pump.",
             "After restart, it must be calibrated.",
             "This causes a loss of pressure.",
@@ -289,8 +303,8 @@ mod tests {
             "油箱容积为40升，其中10升为备用。",
             "Press \"This device\" to continue.",
             "The controller checks that the valve is closed when it starts.",
-            "Materials such as dust and metal powder conduct electricity.",
-            "Operators and those who maintain the press need training.",
+            "Conductive materials in the shop, such as dust and metal powder, must be kept away.",
+            "The press needs trained operators and those who maintain the lines.",
             "The pressure must not rise above 5 bar.",
         ] {
             assert!(!speaks(statement), "{statement}");
