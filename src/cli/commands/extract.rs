@@ -1,5 +1,7 @@
 //! `mingti extract`: what the extractor makes of documents or passages, without an index.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use std::time::Instant;
 use mingti::document::{Document, Format, Span};
 use mingti::extractor::{Extractor, LlamaExtractor, Trace};
 use mingti::ingest::Interrupt;
-use mingti::proposition::{Passage, Status, Unit, UnitKind, assemble, sentences};
+use mingti::proposition::{Passage, SentenceYield, Status, Unit, UnitKind, assemble, sentences};
 use mingti::section::{HeadingSplitter, Splitter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,8 +23,8 @@ use crate::cli::output::{self, Out, printable};
 use crate::cli::progress::duration;
 use crate::cli::settings::Settings;
 
-/// Passages handed to the extractor together: enough sentences to fill its batch, few enough to see results early.
-const TOGETHER: usize = 8;
+/// Passages handed to the extractor together: it fills its batch from their sentences.
+const TOGETHER: usize = 64;
 
 /// Something to extract from.
 #[derive(Deserialize)]
@@ -59,11 +61,9 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     let loader = Loader::new(settings, args.device, args.jobs)?;
     let choice = args.extractor.as_deref().or(settings.file.index.extractor.as_deref());
     let mut extractor = loader.extractor(choice)?;
-    if let Some(file) = &args.trace {
-        let trace = Trace::create(file)?;
-        if let Some(extractor) = &mut extractor {
-            extractor.set_trace(Some(trace));
-        }
+    let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
+    if let Some(extractor) = &mut extractor {
+        extractor.set_trace(trace.take());
     }
     let started = Instant::now();
     let mut out = Out::stdout();
@@ -78,7 +78,7 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
         })?;
     }
     let seconds = started.elapsed();
-    if let Some(trace) = extractor.as_mut().and_then(|extractor| extractor.set_trace(None)) {
+    if let Some(trace) = extractor.as_mut().and_then(|extractor| extractor.set_trace(None)).or(trace) {
         trace.finish(seconds.as_secs_f64())?;
     }
     output::note(&format!(
@@ -110,15 +110,37 @@ fn together(
             sentences,
         })
         .collect();
-    let yields = match extractor {
-        Some(extractor) => extractor.extract(&passages, &|| interrupt.is_raised())?,
-        None => sentences.iter().map(|sentences| vec![None; sentences.len()]).collect(),
+    let mut show = |at: usize, yields: &[Option<SentenceYield>]| {
+        let assembly = assemble(&passages[at], yields);
+        each(&sources[at], &assembly.units, &assembly.uncovered)
     };
-    for ((source, passage), yields) in sources.iter().zip(&passages).zip(&yields) {
-        let assembly = assemble(passage, yields);
-        each(source, &assembly.units, &assembly.uncovered)?;
+    let Some(extractor) = extractor else {
+        return (0..sources.len()).try_for_each(|at| show(at, &[]));
+    };
+    // Passages are done in no particular order; each is shown once those before it are.
+    let mut ready = BTreeMap::new();
+    let mut next = 0;
+    let mut failure = None;
+    let failed = Cell::new(false);
+    let result = extractor.extract_each(
+        &passages,
+        &mut |at, yields| {
+            ready.insert(at, yields);
+            while let Some(yields) = ready.remove(&next) {
+                if failure.is_none() {
+                    failure = show(next, &yields).err();
+                    failed.set(failure.is_some());
+                }
+                next += 1;
+            }
+            Ok(())
+        },
+        &|| interrupt.is_raised() || failed.get(),
+    );
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(result?),
     }
-    Ok(())
 }
 
 /// The lines of a passages file; one that is no passage is named, the others are kept.
