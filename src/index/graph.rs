@@ -44,7 +44,7 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub(super) fn len(&self) -> usize {
-        if self.dimension == 0 { 0 } else { self.bits.len() / self.dimension }
+        self.bits.len().checked_div(self.dimension).unwrap_or(0)
     }
 
     pub(super) fn row(&self, node: u32) -> &'a [f16] {

@@ -90,7 +90,7 @@ fn exact_search_agrees_with_brute_force_and_the_walk_almost_always() {
         assert!(near.windows(2).all(|pair| pair[0].score >= pair[1].score));
         found += near.iter().filter(|hit| truth.contains(&hit.number)).count();
         asked += 10;
-        let even = |number: u32| number % 2 == 0;
+        let even = |number: u32| number.is_multiple_of(2);
         let filtered: Vec<u32> = walk.search(query, 5, 0, Some(&even)).unwrap().iter().map(|hit| hit.number).collect();
         let expected: Vec<u32> = brute(&exact, query, 2500).into_iter().filter(|&n| even(n)).take(5).collect();
         assert_eq!(filtered, expected);
@@ -156,12 +156,10 @@ fn a_flipped_byte_is_an_error_wherever_it_is() {
     let path = file(&dir, &vectors(30, 4, 2), 4, &with_graph());
     let whole = std::fs::read(&path).unwrap();
     for at in 0..whole.len() {
-        for flip in [[0x01, 0x80, 0xff][at % 3]] {
-            let mut bytes = whole.clone();
-            bytes[at] ^= flip;
-            std::fs::write(&path, &bytes).unwrap();
-            assert!(VectorIndex::open(&path).is_err(), "byte {at} ^ {flip:#x}");
-        }
+        let mut bytes = whole.clone();
+        bytes[at] ^= [0x01, 0x80, 0xff][at % 3];
+        std::fs::write(&path, &bytes).unwrap();
+        assert!(VectorIndex::open(&path).is_err(), "byte {at}");
     }
 }
 
