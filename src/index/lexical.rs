@@ -29,6 +29,8 @@ const BUDGET: usize = 128 << 20;
 pub struct FieldWeights {
     /// A word or pair in the title or the headings.
     pub heading: f32,
+    /// A number, or another word with a digit, in the title or the headings: the name of an alarm, a part, an article.
+    pub heading_number: f32,
     /// A word or pair in the text.
     pub body: f32,
     /// A single ideograph in the text or the headings.
@@ -39,7 +41,7 @@ pub struct FieldWeights {
 
 impl Default for FieldWeights {
     fn default() -> Self {
-        Self { heading: 0.6, body: 1.0, single: 0.15, code: 1.0 }
+        Self { heading: 0.6, heading_number: 3.0, body: 1.0, single: 0.15, code: 1.0 }
     }
 }
 
@@ -298,7 +300,9 @@ impl LexicalIndex {
             match term.kind {
                 TermKind::Word | TermKind::Pair => {
                     add(self.term(term), weights.body);
-                    add(Term::from_field_text(self.fields.heading, &term.text), weights.heading);
+                    let number = term.text.bytes().any(|byte| byte.is_ascii_digit());
+                    let weight = if number { weights.heading_number } else { weights.heading };
+                    add(Term::from_field_text(self.fields.heading, &term.text), weight);
                 }
                 TermKind::Single => add(self.term(term), weights.single),
                 TermKind::Code => add(self.term(term), weights.code),
