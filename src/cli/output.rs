@@ -17,6 +17,8 @@ const WHOLE: usize = 400;
 const AROUND: usize = 80;
 /// Propositions listed under a section.
 const PROPOSITIONS: usize = 3;
+/// Of these, those that score at least this part of the best.
+const CLOSE: f32 = 0.5;
 
 const RANK: Style = Style::new().bold();
 const PATH: Style = AnsiColor::Cyan.on_default().bold();
@@ -130,7 +132,9 @@ fn section(page: &mut String, result: &SectionResult, coloured: bool) {
             }
         }
     }
-    let written = result.propositions.iter().filter(|hit| hit.unit == UnitKind::Proposition);
+    let best = result.propositions.first().map_or(0.0, |hit| hit.score);
+    let close = result.propositions.iter().filter(|hit| hit.score >= CLOSE * best);
+    let written = close.filter(|hit| hit.unit == UnitKind::Proposition);
     for hit in written.take(PROPOSITIONS) {
         writeln!(page, "   {QUIET}• {}  {:.2}{QUIET:#}", printable(&hit.statement), hit.score).ok();
     }
@@ -148,9 +152,12 @@ fn marked(result: &SectionResult, coloured: bool) -> String {
         .map(|span| Span::new(span.start, span.end.min(text.chars())))
         .filter(|span| !span.is_empty())
         .collect();
-    let windows = windows(&highlights, text.chars());
+    // The headings stand above the text already.
+    let first = highlights.first().map_or(text.chars(), |span| span.start);
+    let body = Some(headings(&text)).filter(|body| *body <= first && *body < text.chars()).unwrap_or(0);
+    let windows = windows(&highlights, Span::new(body, text.chars()));
     let mut out = String::new();
-    let mut end = 0;
+    let mut end = body;
     for window in windows {
         if window.start > end {
             out.push_str("… ");
@@ -185,14 +192,24 @@ fn mark(out: &mut String, text: &str, coloured: bool) {
     }
 }
 
-/// The parts of a text of `chars` characters that are shown: all of it if short, else the surroundings of highlights.
-fn windows(highlights: &[Span], chars: usize) -> Vec<Span> {
-    if chars <= WHOLE {
-        return vec![Span::new(0, chars)];
+/// Code points of the Markdown headings and empty lines that `text` starts with.
+fn headings(text: &Text) -> usize {
+    let lines = text.as_str().split_inclusive('\n');
+    let heading = |line: &&str| {
+        let marks = line.trim_start_matches('#');
+        line.trim().is_empty() || (marks.len() < line.len() && marks.starts_with([' ', '\t']))
+    };
+    lines.take_while(heading).map(|line| line.chars().count()).sum()
+}
+
+/// The parts of `body` that are shown: all of it if short, else the surroundings of highlights.
+fn windows(highlights: &[Span], body: Span) -> Vec<Span> {
+    if body.len() <= WHOLE {
+        return vec![body];
     }
     let mut windows: Vec<Span> = Vec::new();
     for span in highlights {
-        let window = Span::new(span.start.saturating_sub(AROUND), (span.end + AROUND).min(chars));
+        let window = Span::new(span.start.saturating_sub(AROUND).max(body.start), (span.end + AROUND).min(body.end));
         match windows.last_mut() {
             // A gap shorter than the mark that would stand for it is shown.
             Some(last) if window.start <= last.end + AROUND / 4 => last.end = last.end.max(window.end),
@@ -200,7 +217,7 @@ fn windows(highlights: &[Span], chars: usize) -> Vec<Span> {
         }
     }
     if windows.is_empty() {
-        windows.push(Span::new(0, WHOLE));
+        windows.push(Span::new(body.start, body.start + WHOLE));
     }
     windows
 }
@@ -280,9 +297,17 @@ mod tests {
     }
 
     #[test]
+    fn headings_are_not_shown_twice() {
+        let page = render(&response("# 甲\n\n## 乙\n\n#标签 丙丁\n", 0, vec![Span::new(15, 17)]), false);
+        assert!(!page.contains("# 甲") && page.contains("   #标签 «丙丁»\n"), "{page}");
+        let page = render(&response("# 甲\n\n## 乙\n", 0, vec![]), false);
+        assert!(page.contains("## 乙"), "a section of headings only is shown: {page}");
+    }
+
+    #[test]
     fn every_highlight_is_inside_a_window() {
         let spans: Vec<Span> = (0..40).map(|i| Span::new(i * i * 3, i * i * 3 + 1 + i % 7)).collect();
-        let windows = windows(&spans, 5000);
+        let windows = windows(&spans, Span::new(0, 5000));
         assert!(spans.iter().all(|span| windows.iter().any(|window| window.contains(*span))));
         assert!(windows.windows(2).all(|pair| pair[0].end < pair[1].start));
     }

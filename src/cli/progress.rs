@@ -135,12 +135,21 @@ fn describe(stage: Stage, done: usize, total: usize, elapsed: Duration) -> Strin
     text
 }
 
-/// `8 s`, `11 min`, `2 h 05 min`
-pub(crate) fn duration(time: Duration) -> String {
+/// A time that was measured: `8.1 s`, `42 s`, `2 min 05 s`.
+pub(crate) fn measured(time: Duration) -> String {
+    match time.as_secs() {
+        0..=9 => format!("{:.1} s", time.as_secs_f64()),
+        seconds @ 10..=59 => format!("{seconds} s"),
+        seconds @ 60..=3599 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => duration(time),
+    }
+}
+
+/// A time that was estimated: `8 s`, `11 min`, `2 h 05 min`.
+fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
-        0..=9 => format!("{:.1} s", time.as_secs_f64()),
-        10..=89 => format!("{seconds} s"),
+        0..=89 => format!("{seconds} s"),
         90..=5399 => format!("{} min", (seconds + 30) / 60),
         _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
     }
@@ -171,7 +180,8 @@ mod tests {
     #[test]
     fn sizes_and_times_read_well() {
         assert_eq!(duration(Duration::from_secs(7500)), "2 h 05 min");
-        assert_eq!(duration(Duration::from_millis(1540)), "1.5 s");
+        assert_eq!(measured(Duration::from_millis(1540)), "1.5 s");
+        assert_eq!(measured(Duration::from_secs(125)), "2 min 05 s");
         assert_eq!(bytes(1_117_320_768), "1.12 GB");
         assert_eq!(bytes(999), "999 B");
     }

@@ -13,7 +13,7 @@ use crate::cli::demo::{MANUAL, QUESTIONS};
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::interrupt;
 use crate::cli::output::{self, Out};
-use crate::cli::progress::{Reporter, bytes, duration};
+use crate::cli::progress::{Reporter, bytes, measured};
 use crate::cli::settings::Settings;
 
 /// Runs the command.
@@ -67,10 +67,11 @@ pub(crate) fn run(settings: &Settings, args: &DemoArgs) -> Outcome {
         out.response(&response)?;
     }
     out.text(&format!(
-        "Models loaded in {}; {} in {}; {} questions in {:.0} ms{}.\n",
-        duration(loading),
-        super::index::sentence(&summary),
-        duration(indexing),
+        "Models loaded in {}; {} sections with {} searchable units indexed in {}; {} questions in {:.0} ms{}.\n",
+        measured(loading),
+        summary.sections,
+        summary.units,
+        measured(indexing),
         QUESTIONS.len(),
         searching.as_secs_f64() * 1000.0,
         peak_memory().map_or(String::new(), |peak| format!("; peak memory {}", bytes(peak))),

@@ -20,7 +20,7 @@ use crate::cli::args::ExtractArgs;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::interrupt;
 use crate::cli::output::{self, Out, printable};
-use crate::cli::progress::duration;
+use crate::cli::progress::measured;
 use crate::cli::settings::Settings;
 
 /// Passages handed to the extractor together: it fills its batch from their sentences.
@@ -83,7 +83,7 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     }
     output::note(&format!(
         "{total} in {}, {:.1} s per 1,000 characters",
-        duration(seconds),
+        measured(seconds),
         total.rate(seconds.as_secs_f64())
     ));
     Ok(if failed { Exit::Failed } else { Exit::Done })

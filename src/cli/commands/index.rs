@@ -7,7 +7,7 @@ use crate::cli::args::{IndexArgs, UnitArg};
 use crate::cli::failure::{Exit, Outcome};
 use crate::cli::interrupt;
 use crate::cli::output;
-use crate::cli::progress::{Reporter, duration};
+use crate::cli::progress::{Reporter, measured};
 use crate::cli::settings::Settings;
 
 /// Runs the command.
@@ -35,13 +35,13 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
     reporter.finish();
     let summary = summary?;
     if !args.json {
-        output::note(&format!("{} in {}", sentence(&summary), duration(started.elapsed())));
+        output::note(&format!("{} in {}", sentence(&summary), measured(started.elapsed())));
     }
     Ok(if summary.failed > 0 { Exit::Failed } else { Exit::Done })
 }
 
 /// `2 changed and 3 unchanged documents; 8 sections extracted; 310 searchable units; generation 3`
-pub(crate) fn sentence(summary: &IndexSummary) -> String {
+fn sentence(summary: &IndexSummary) -> String {
     let mut text = format!("{} changed and {} unchanged documents", summary.changed, summary.unchanged);
     for (number, what) in [(summary.deleted, "vanished"), (summary.failed, "failed")] {
         if number > 0 {

@@ -21,7 +21,7 @@ pub(crate) const MANUAL: [Page; 2] = [
 pub(crate) const QUESTIONS: [(&str, &str); 3] = [
     ("冷却器多久清洗一次？", "the sentence says 该设备; only the heading says 冷却器"),
     ("ERR-9802", "a fault code among its neighbours"),
-    ("How long does the spindle have to warm up after a long stop?", "the sentence says `it`"),
+    ("When may I switch off the coolant pump?", "two languages in one index"),
 ];
 
 #[cfg(test)]
