@@ -7,6 +7,22 @@
 //!                                                              |
 //! answer <- highlights <- sections (aggregated) <- hits <- query
 //! ```
+//!
+//! A document is cut into sections that tile it, and a section into sentences; ranges count Unicode code points:
+//!
+//! ```
+//! use mingti::document::{Document, Format};
+//! use mingti::proposition::sentences;
+//! use mingti::section::{HeadingSplitter, Splitter};
+//!
+//! let text = "# XH-500\n\n## 1 冷却器\n\n每 3 个月清洗一次。水温不得高于 28 ℃。\n".to_owned();
+//! let document = Document::from_text("xh-500.md", text.clone(), Format::Markdown);
+//! let sections = HeadingSplitter::default().split(&document);
+//! let joined: String = sections.iter().map(|section| document.text.slice(section.span)).collect();
+//! assert_eq!(joined, text);
+//! let last = document.text.slice(sections[sections.len() - 1].span);
+//! assert!(sentences(last, document.format).len() >= 3); // the heading and two sentences
+//! ```
 
 pub mod compute;
 pub mod document;
