@@ -27,9 +27,15 @@ const ROOMS: [&str; 14] = [
 /// Rooms that may name candle's types.
 const CANDLE: [&str; 4] = ["model", "compute", "embedder", "extractor"];
 
-/// Files that may hold `unsafe` blocks: each maps a file or calls a processor's instructions.
-const UNSAFE: [&str; 6] =
-    ["src/model/", "src/compute/", "src/extractor/", "src/embedder/", "src/index/reader.rs", "src/index/map.rs"];
+/// Files that may hold `unsafe` blocks: they map files or call a processor's instructions.
+const UNSAFE: [&str; 6] = [
+    "src/compute/elementwise.rs",
+    "src/compute/kernel_avx2.rs",
+    "src/compute/kernel_avx512.rs",
+    "src/compute/product.rs",
+    "src/index/reader.rs",
+    "src/model/map.rs",
+];
 
 /// Lines that a source file should not pass.
 const LINES: usize = 600;
@@ -38,7 +44,7 @@ struct Source {
     /// With `/`, from the crate's root.
     path: String,
     room: String,
-    /// Without comments and string literals' escapes; line structure kept.
+    /// Without comments; line structure kept.
     code: String,
     lines: usize,
 }
@@ -139,7 +145,7 @@ fn imports_flow_one_way() {
             }
         }
     }
-    assert!(faults.is_empty(), "a module imports only modules above it in docs: {faults:#?}");
+    assert!(faults.is_empty(), "a module imports only modules above it: {faults:#?}");
 }
 
 #[test]
@@ -172,7 +178,7 @@ fn foreign_types_stay_in_their_rooms() {
 #[test]
 fn unsafe_code_stays_where_it_is_needed() {
     for source in sources().iter().filter(|source| has_word(&source.code, "unsafe")) {
-        assert!(UNSAFE.iter().any(|place| source.path.starts_with(place)), "{} holds unsafe code", source.path);
+        assert!(UNSAFE.contains(&source.path.as_str()), "{} holds unsafe code", source.path);
     }
 }
 
