@@ -24,7 +24,14 @@ pub trait QueryEmbedder {
 
 impl QueryEmbedder for Embedder {
     fn embed_query(&self, query: &str) -> Result<Vec<f32>> {
-        Ok(self.embed(&[query], EmbedderKind::Query)?.vectors)
+        let embedded = self.embed(&[query], EmbedderKind::Query)?;
+        if !embedded.truncated.is_empty() {
+            tracing::warn!(
+                "the question is longer than the embedder's {} tokens; only its beginning is searched by meaning",
+                self.max_tokens()
+            );
+        }
+        Ok(embedded.vectors)
     }
 
     fn fingerprint(&self) -> String {
