@@ -52,7 +52,7 @@ pub struct LlamaExtractor {
     /// Instructions that are computed, by language.
     instructions: HashMap<Language, Prefix>,
     checksum: String,
-    /// What separates markers from text in documents: control tokens that a document must not be able to write.
+    /// Control tokens, which the text of a document must not be able to write.
     control: Vec<String>,
 }
 
@@ -106,11 +106,6 @@ impl LlamaExtractor {
         std::mem::replace(&mut self.trace, trace)
     }
 
-    /// Computes what every passage in the language of `text` shares, so that the first one does not wait for it.
-    pub fn warm_up(&mut self, text: &str) -> Result<()> {
-        self.instructions(Language::of(text)).map(|_| ())
-    }
-
     fn encode(&self, text: &str) -> Result<Vec<u32>> {
         let encoding = self
             .tokenizer
@@ -138,10 +133,11 @@ impl LlamaExtractor {
         let tokens = self.encode(text)?;
         let node = self.cache.branch(parent.map(|p| p.node), tokens.len());
         let rows: Vec<Row> = tokens.iter().map(|&token| Row { token, node }).collect();
-        self.decoder
-            .forward(&mut self.cache, &rows, &[])
-            .inspect_err(|_| ())
-            .map(|_| Prefix { node, text: format!("{}{text}", parent.map_or("", |p| p.text.as_str())) })
+        if let Err(error) = self.decoder.forward(&mut self.cache, &rows, &[]) {
+            self.cache.release(node);
+            return Err(error);
+        }
+        Ok(Prefix { node, text: format!("{}{text}", parent.map_or("", |p| p.text.as_str())) })
     }
 
     fn instructions(&mut self, language: Language) -> Result<Prefix> {
