@@ -1,5 +1,6 @@
 //! From the bytes of a file to a [`Document`]: decoded text, title and metadata.
 
+mod date;
 mod decode;
 mod legacy;
 mod lines;
@@ -8,6 +9,7 @@ pub(crate) mod markdown;
 mod text;
 mod title;
 
+pub use date::Date;
 pub use text::{Span, Text};
 
 pub(crate) use lines::{Line, text_lines};

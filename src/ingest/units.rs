@@ -125,6 +125,6 @@ pub(super) struct OwnedPassage {
 
 impl OwnedPassage {
     pub(super) fn borrow(&self) -> Passage<'_> {
-        Passage { title: &self.title, heading_path: &self.heading_path, text: &self.text, sentences: &self.sentences }
+        Passage::new(&self.title, &self.heading_path, &self.text, &self.sentences)
     }
 }

@@ -29,10 +29,7 @@ fn written(statements: &[&str]) -> Option<SentenceYield> {
 fn run(parts: &[(&str, SentenceKind)], yields: &[Option<SentenceYield>]) -> Assembly {
     let (text, sentences) = passage_of(parts);
     let headings = ["第三章 报警".to_owned()];
-    assemble(
-        &Passage { title: "BX-9000 操作手册", heading_path: &headings, text: &text, sentences: &sentences },
-        yields,
-    )
+    assemble(&Passage::new("BX-9000 操作手册", &headings, &text, &sentences), yields)
 }
 
 const P: SentenceKind = SentenceKind::Prose;
@@ -175,8 +172,7 @@ fn whatever_the_model_writes_nothing_is_lost_and_nothing_invented_is_searchable(
             .collect();
         let (text, sentences) = passage_of(&parts);
         let headings = ["第三章 报警".to_owned()];
-        let passage =
-            Passage { title: "BX-9000 操作手册", heading_path: &headings, text: &text, sentences: &sentences };
+        let passage = Passage::new("BX-9000 操作手册", &headings, &text, &sentences);
         let out = assemble(&passage, &yields);
         let length = text.chars().count();
         assert_eq!(out.uncovered, []);
@@ -212,7 +208,7 @@ fn whatever_the_model_writes_nothing_is_lost_and_nothing_invented_is_searchable(
 #[test]
 fn spans_that_leave_the_text_do_no_harm() {
     let sentences = [Sentence { span: Span::new(3, 900), kind: P }, Sentence { span: Span::new(50, 60), kind: P }];
-    let passage = Passage { title: "", heading_path: &[], text: "油泵停止。", sentences: &sentences };
+    let passage = Passage::new("", &[], "油泵停止。", &sentences);
     let out = assemble(&passage, &[written(&["油泵停止运转"]), written(&["油泵停止运转"])]);
     assert!(out.units.iter().flat_map(|u| &u.evidence).all(|s| s.end <= 5));
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::Span;
+use crate::document::{Date, Span};
 use crate::proposition::SentenceKind;
 
 /// A statement as the model wrote it.
@@ -43,4 +43,17 @@ pub struct Passage<'a> {
     pub text: &'a str,
     /// The sentences of `text`, in order.
     pub sentences: &'a [Sentence],
+    /// Date of the document: what `last year` is counted from.
+    pub date: Option<Date>,
+    /// Full names of the document that the passage speaks of in a shorter form.
+    pub names: &'a [String],
+    /// The text of the document right in front of `text`, where the passage opens with a back reference; else empty.
+    pub before: &'a str,
+}
+
+impl<'a> Passage<'a> {
+    /// A passage without a date, names or text in front of it.
+    pub fn new(title: &'a str, heading_path: &'a [String], text: &'a str, sentences: &'a [Sentence]) -> Self {
+        Self { title, heading_path, text, sentences, date: None, names: &[], before: "" }
+    }
 }

@@ -103,12 +103,7 @@ fn together(
     let passages: Vec<Passage<'_>> = sources
         .iter()
         .zip(&sentences)
-        .map(|(source, sentences)| Passage {
-            title: &source.title,
-            heading_path: &source.heading_path,
-            text: &source.text,
-            sentences,
-        })
+        .map(|(source, sentences)| Passage::new(&source.title, &source.heading_path, &source.text, sentences))
         .collect();
     let mut show = |at: usize, yields: &[Option<SentenceYield>]| {
         let assembly = assemble(&passages[at], yields);

@@ -145,7 +145,7 @@ pub(crate) mod testing {
             });
             text.push(' ');
         }
-        let passage = Passage { title, heading_path: &[], text: &text, sentences: &spans };
+        let passage = Passage::new(title, &[], &text, &spans);
         let source = Source::new(&passage);
         let candidate = Candidate::new(statement, index, &source, &HashMap::new());
         examine(&candidate, &source).into_iter().map(|f| (f.gate.to_owned(), f.verdict)).collect()
