@@ -3,7 +3,7 @@
 use super::options::IndexOptions;
 use crate::document::{Document, Format, Span};
 use crate::extractor::Extractor;
-use crate::proposition::{Assembly, Passage, Sentence, SentenceYield, Unit, UnitKind, assemble, entities};
+use crate::proposition::{Assembly, Passage, Sentence, SentenceYield, Unit, UnitKind, assemble, entities, verbatim};
 use crate::section::{FixedSplitter, HeadingSplitter, Section, Splitter};
 use crate::store::CacheKey;
 
@@ -98,7 +98,7 @@ pub(super) fn format_of(name: &str) -> Format {
 pub fn passage_units(kind: UnitKind, passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Assembly {
     match kind {
         UnitKind::Proposition => assemble(passage, yields),
-        UnitKind::Sentence => assemble(passage, &[]),
+        UnitKind::Sentence => verbatim(passage),
         UnitKind::Section | UnitKind::Fixed => Assembly { units: whole(kind, passage.text), ..Assembly::default() },
     }
 }

@@ -18,7 +18,7 @@ mod source;
 mod tidy;
 mod unit;
 
-pub use assemble::{Assembly, assemble};
+pub use assemble::{Assembly, assemble, verbatim};
 pub use confidence::REVIEW_BELOW;
 pub use entities::entities;
 pub use ledger::{Outcome, SentenceOutcome};
