@@ -44,7 +44,7 @@ pub(crate) fn split(statement: &str) -> Vec<String> {
             parts.push(current.iter().collect());
             current = prefix.iter().copied().chain(clause[joined..].iter().copied()).collect();
             shared = Some(prefix);
-        } else if plain && together(clause) > 0 && first > 0 {
+        } else if plain && together(clause) > 0 && first > 0 && is_complete(main) {
             parts.push(current.iter().collect());
             current = clause[together(clause)..].to_vec();
         } else if plain && stands_alone(clause) && stands_alone(&current) {
@@ -66,6 +66,11 @@ pub(crate) fn joins_facts(statement: &str) -> bool {
     let chars: Vec<char> = statement.trim().chars().collect();
     chars.iter().any(|c| is_ideograph(*c))
         && pieces(&chars).iter().skip(1).any(|c| !is_circumstance(c) && (joining(c) > 0 || together(c) > 0))
+}
+
+/// False for `可以根据情况`: a modal in front of a circumstance whose verb comes later.
+fn is_complete(main: &[char]) -> bool {
+    !has_modal(main) || binding(main).is_some()
 }
 
 /// A comma within quotation marks would be taken for the end of a clause.
@@ -138,11 +143,34 @@ fn is_circumstance(clause: &[char]) -> bool {
 fn opens_attached(clause: &[char]) -> bool {
     let text = text(clause);
     [
-        "例如", "比如", "包括", "即", "如", "其中", "具体", "而", "但", "否则", "以", "使", "以便", "从而", "直到",
-        "直至", "不", "那", "则", "就", "因此", "因而", "所以", "也",
+        "(",
+        "（",
+        "尽管",
+        "儘管",
+        "虽然",
+        "雖然",
+        "從而",
+        "还",
+        "還",
+        "又",
+        "再",
+        "然后",
+        "最后",
+        "另外",
+        "首先",
+        "有权",
+        "有義務",
+        "有义务",
+        "负有",
     ]
     .iter()
     .any(|w| text.starts_with(w))
+        || [
+            "例如", "比如", "包括", "即", "如", "其中", "具体", "而", "但", "否则", "以", "使", "以便", "从而", "直到",
+            "直至", "不", "那", "则", "就", "因此", "因而", "所以", "也",
+        ]
+        .iter()
+        .any(|w| text.starts_with(w))
 }
 
 /// Length of 并, 并且 or 且 at the start of a clause.
@@ -200,15 +228,21 @@ fn conjunct(clause: &[char]) -> Option<(String, Vec<char>, Vec<char>)> {
 
 fn has_modal(clause: &[char]) -> bool {
     let text: String = clause.iter().collect();
+    if ["有权", "有義務", "有义务", "负有"].iter().any(|w| text.starts_with(w)) {
+        return true;
+    }
     modals(&Folded::new(&text), true).iter().any(|m| !matches!(m.force, Force::Restrict))
 }
 
 /// A subject of at least two ideographs, and a modal behind it.
 fn stands_alone(clause: &[char]) -> bool {
     let text: String = clause.iter().collect();
+    if joining(clause) > 0 || together(clause) > 0 {
+        return false;
+    }
     modals(&Folded::new(&text), true)
         .iter()
-        .find(|m| matches!(m.force, Force::Demand | Force::Allow | Force::Forbid))
+        .find(|m| matches!(m.force, Force::Demand | Force::Forbid) || m.word == "可以")
         .is_some_and(|m| m.start >= 2 && clause[..2].iter().all(|c| is_ideograph(*c) || c.is_ascii_alphanumeric()))
 }
 
