@@ -173,10 +173,16 @@ fn opens_attached(clause: &[char]) -> bool {
         .any(|w| text.starts_with(w))
 }
 
-/// Length of 并, 并且 or 且 at the start of a clause.
+/// 1 where a clause opens with 并 and a predicate that has its own object; 并且 often brings another subject, and `并向社会公布`
+/// leaves out what the first predicate named.
 fn joining(clause: &[char]) -> usize {
+    const NEEDS_OBJECT: &[&str] =
+        &["且", "向", "报", "報", "由", "予以", "及时", "定期", "依法", "在", "对", "對", "为", "按"];
     let text: String = clause.iter().collect();
-    ["并且", "並且", "而且", "并", "並", "且"].iter().find(|w| text.starts_with(**w)).map_or(0, |w| w.chars().count())
+    let Some(rest) = text.strip_prefix(['并', '並']) else { return 0 };
+    usize::from(
+        !NEEDS_OBJECT.iter().any(|w| rest.starts_with(w)) && rest.trim_end_matches(['，', '。']).chars().count() >= 3,
+    )
 }
 
 /// Length of 同时 at the start of a clause.
@@ -221,7 +227,10 @@ fn conjunct(clause: &[char]) -> Option<(String, Vec<char>, Vec<char>)> {
     let end = binding(clause)?;
     let at = (end + 1..clause.len()).find(|&i| matches!(clause[i], '并' | '並') && is_conjunction(clause, i))?;
     let tail = &clause[at..];
-    let tail = tail[joining(tail).max(1)..].to_vec();
+    if joining(tail) == 0 {
+        return None;
+    }
+    let tail = tail[1..].to_vec();
     (tail.len() >= 3 && at - end >= 2 && !has_modal(&tail))
         .then(|| (clause[..at].iter().collect(), tail, clause[..end].to_vec()))
 }
@@ -278,6 +287,9 @@ mod tests {
             "油泵与电机并联运行。",
             "操作人员应当关闭阀门，未关闭的，不得开机。",
             "压机停机，指示灯亮。",
+            "班组应当统计停机次数，并定期向车间公布。",
+            "操作人员需按住按钮，并且指示灯变红。",
+            "可以根据情况，同时停用两台压机。",
             "The operator must stop the press and call the shift leader.",
         ] {
             assert_eq!(split(statement), [statement]);
