@@ -3,6 +3,7 @@
 //! A clause such as `如果油温过高，` or `unless the key is turned` governs the clauses around it up to the next semicolon. A
 //! statement that says a governed clause must carry the words of its condition, and one of the words that make it a condition.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::{Candidate, Finding};
@@ -25,34 +26,6 @@ const WHEN_ZH: &[&str] =
 /// Words that begin with 如, 当 or 若 and are none.
 const NOT_IF: &[&str] =
     &["当前", "當前", "当地", "当事", "當事", "当中", "若干", "除湿", "除尘", "除霜", "除此", "除颤"];
-/// Make a condition of a Chinese statement.
-const MARKS_ZH: &[&str] = &[
-    "如果",
-    "假如",
-    "倘若",
-    "若",
-    "如",
-    "当",
-    "當",
-    "一旦",
-    "除",
-    "只有",
-    "只要",
-    "时",
-    "時",
-    "后",
-    "後",
-    "前",
-    "的话",
-    "情况下",
-    "期间",
-    "的",
-    "遇",
-    "凡",
-    "中",
-    "直到",
-    "直至",
-];
 /// Open an English condition.
 const IF_EN: &[&str] = &[
     "if", "when", "whenever", "where", "unless", "while", "once", "after", "before", "until", "except", "provided",
@@ -77,15 +50,19 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
     let mut out = Vec::new();
     for condition in conditions {
         let aligned = &candidate.alignment.range;
-        let says = |clause: &Range<usize>| {
-            let (terms, held) = share(clause);
-            terms >= MIN_TERMS && held >= SAID && clause.start < aligned.end && aligned.start < clause.end
+        // A governed stretch may join facts; saying one of them is saying something that the condition governs.
+        let says = |stretch: &Range<usize>| {
+            let inside = own.clauses.iter().filter(|c| stretch.start <= c.start && c.end <= stretch.end + 1);
+            inside.chain([stretch]).any(|clause| {
+                let (terms, held) = share(clause);
+                terms >= MIN_TERMS && held >= SAID && clause.start < aligned.end && aligned.start < clause.end
+            })
         };
         if !condition.governs.iter().any(says) {
             continue;
         }
-        let (terms, held) = share(&condition.range);
-        let unmarked = condition.marked && !is_conditional(&candidate.folded, own.chinese);
+        let (terms, held) = proper(candidate, &condition);
+        let unmarked = condition.marked && !is_conditional(candidate, &condition.range);
         if terms >= MIN_TERMS && held < CARRIED || unmarked {
             let text = own.folded.text(condition.range.start, condition.range.end);
             out.push(Finding::reject("condition-dropped", text.trim().trim_end_matches([',', '，'])));
@@ -95,8 +72,8 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
 }
 
 /// Stretches between commas, and whether a semicolon or full stop closes each.
-fn stretches(own: &SentenceView) -> Vec<(Range<usize>, bool)> {
-    let chars = &own.folded.chars;
+fn stretches(text: &Folded) -> Vec<(Range<usize>, bool)> {
+    let chars = &text.chars;
     let mut out = Vec::new();
     let (mut start, mut depth) = (0, 0usize);
     for (i, &c) in chars.iter().enumerate() {
@@ -123,7 +100,7 @@ fn stretches(own: &SentenceView) -> Vec<(Range<usize>, bool)> {
 
 fn chinese(own: &SentenceView) -> Vec<Condition> {
     let text = &own.folded;
-    let all = stretches(own);
+    let all = stretches(text);
     let mut out = Vec::new();
     for (i, (range, _)) in all.iter().enumerate() {
         let start = (range.start..range.end)
@@ -160,7 +137,7 @@ fn following(all: &[(Range<usize>, bool)], i: usize) -> impl Iterator<Item = Ran
 
 fn english(own: &SentenceView) -> Vec<Condition> {
     let text = &own.folded;
-    let all = stretches(own);
+    let all = stretches(text);
     let mut out = Vec::new();
     for (i, (range, _)) in all.iter().enumerate() {
         let at = |k: usize| IF_EN.iter().any(|w| text.has(k, w) && is_word(text, k, w.len()));
@@ -185,13 +162,43 @@ fn is_word(text: &Folded, at: usize, len: usize) -> bool {
     (at == 0 || !is_wordlike(text.chars[at - 1])) && text.chars.get(at + len).is_none_or(|c| !is_wordlike(*c))
 }
 
-/// True when a statement has a word that makes it conditional.
-fn is_conditional(statement: &Folded, chinese: bool) -> bool {
+/// How many terms a condition has that what it governs has not, and the share of them that the statement carries. The words that
+/// both have prove nothing.
+fn proper(candidate: &Candidate<'_>, condition: &Condition) -> (usize, f32) {
+    let own = candidate.own;
+    let governed: HashSet<&str> =
+        condition.governs.iter().flat_map(|g| own.terms_in(g)).map(|t| t.key.as_str()).collect();
+    let all: Vec<&Term> = own.terms_in(&condition.range).filter(|t| !points_back(&t.key)).collect();
+    let mut terms: Vec<&Term> = all.iter().copied().filter(|t| !governed.contains(t.key.as_str())).collect();
+    if terms.len() < MIN_TERMS {
+        terms = all;
+    }
+    let held = terms.iter().filter(|t| candidate.set.contains(&t.key)).count();
+    (terms.len(), held as f32 / terms.len().max(1) as f32)
+}
+
+/// True when a statement has a word that makes it conditional: one that opens a condition, a clause that closes like one, or a
+/// 时 or 后 right behind the last words of the condition.
+fn is_conditional(candidate: &Candidate<'_>, condition: &Range<usize>) -> bool {
+    let (statement, own) = (&candidate.folded, candidate.own);
     let held = |words: &[&str]| {
         (0..statement.len())
-            .any(|i| words.iter().any(|w| statement.has(i, w) && (chinese || is_word(statement, i, w.len()))))
+            .any(|i| words.iter().any(|w| statement.has(i, w) && (own.chinese || is_word(statement, i, w.len()))))
     };
-    if chinese { held(MARKS_ZH) } else { held(IF_EN) || held(&["during", "upon", "for", "which", "that", "who", "in"]) }
+    if !own.chinese {
+        return held(IF_EN) || held(&["during", "upon", "for", "which", "that", "who", "in"]);
+    }
+    let closes = stretches(statement).iter().any(|(range, _)| WHEN_ZH.iter().any(|w| statement.ends(range.end, w)));
+    let last: Vec<char> =
+        own.folded.chars[condition.clone()].iter().rev().filter(|c| is_ideograph(**c)).take(2).copied().collect();
+    let tail: String = last.into_iter().rev().collect();
+    closes
+        || held(IF_ZH)
+        || held(&["如", "直到", "直至"])
+        || ["时", "時", "后", "後", "前", "的", "中"].iter().any(|w| {
+            let joined: Vec<char> = format!("{tail}{w}").chars().collect();
+            statement.contains(&joined)
+        })
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ pub(crate) fn examine(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding
     findings.extend(modality::check(candidate, source));
     findings.extend(condition::check(candidate));
     findings.extend(antecedent::check(candidate, source));
-    findings.extend(opposite::check(candidate));
+    findings.extend(opposite::check(candidate, source));
     findings.extend(content::check(candidate, source));
     findings.extend(neighbour::check(candidate, source));
     findings

@@ -49,6 +49,9 @@ fn dropped(candidate: &Candidate<'_>, here: &[Modal], out: &mut Vec<Finding>) {
     let own = candidate.own;
     let range = &candidate.alignment.range;
     for modal in modals(&own.folded, own.chinese) {
+        // A negation counts wherever the statement says its clause again.
+        let range =
+            if matches!(modal.force, Force::Forbid | Force::Deny) { &candidate.alignment.evidence } else { range };
         if modal.start < range.start || modal.end > range.end || here.iter().any(|m| same(m.word, modal.word)) {
             continue;
         }
@@ -135,8 +138,11 @@ fn excised(candidate: &Candidate<'_>, text: &Folded, there: &[Modal], out: &mut 
         if !chinese {
             joined.push(' ');
         }
+        // 不是 may be cut out whole, or only its 不.
+        let rest: Vec<char> = if chinese { modal.word.chars().skip(1).collect() } else { Vec::new() };
+        let half: Vec<char> = joined.iter().copied().chain(rest).chain(right.iter().copied()).collect();
         joined.extend(right);
-        if candidate.folded.contains(&joined) && !text.contains(&joined) {
+        if [joined, half].iter().any(|cut| candidate.folded.contains(cut) && !text.contains(cut)) {
             push(out, Finding::reject("modality-dropped", modal.word));
         }
     }

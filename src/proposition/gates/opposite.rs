@@ -2,6 +2,7 @@
 
 use super::{Candidate, Finding};
 use crate::proposition::lexis::{Folded, is_ideograph, is_wordlike};
+use crate::proposition::source::Source;
 
 const PAIRS: &[(&str, &str)] = &[
     ("最高", "最低"),
@@ -50,18 +51,31 @@ const PAIRS: &[(&str, &str)] = &[
     ("internal", "external"),
 ];
 
-pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
+pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> {
     let mut out = Vec::new();
     for &(a, b) in PAIRS {
         for (said, meant) in [(a, b), (b, a)] {
             let has = |text: &Folded, word: &str| holds(text, word);
             let own = &candidate.own.folded;
+            // One of a pair said in place of the other: `最高和最高` for `最高和最低`.
+            let (more, fewer) = (count(&candidate.folded, said), count(&candidate.folded, meant));
+            let doubled = more > count(own, said)
+                && fewer < count(own, meant)
+                && has(own, said)
+                && more > count(&source.body, said).min(1);
+            if doubled {
+                out.push(Finding::reject("opposite", format!("{said} / {meant}")));
+            }
             if has(&candidate.folded, said) && !has(&candidate.folded, meant) && has(own, meant) && !has(own, said) {
                 out.push(Finding::reject("opposite", format!("{said} / {meant}")));
             }
         }
     }
     out
+}
+
+fn count(text: &Folded, word: &str) -> usize {
+    (0..text.len()).filter(|&at| text.has(at, word)).count()
 }
 
 fn holds(text: &Folded, word: &str) -> bool {
@@ -85,6 +99,8 @@ mod tests {
         let zh = &["更换滤芯时应关闭进油阀。", "进油阀打开后指示灯亮。"];
         assert!(rejections("", zh, 0, "更换滤芯时应打开进油阀。").contains(&"opposite".to_owned()));
         assert!(rejections("", zh, 0, "更换滤芯时应关闭进油阀。").is_empty());
+        let both = &["手册给出最高和最低油温。"];
+        assert!(rejections("", both, 0, "手册给出最高和最高油温。").contains(&"opposite".to_owned()));
         let en = &["Turn the screw clockwise to increase the pressure."];
         assert!(
             rejections("", en, 0, "Turn the screw clockwise to decrease the pressure.")
