@@ -14,7 +14,7 @@ use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, 
 use crate::proposition::ledger::{Outcome, SentenceOutcome};
 use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_set, terms, tokens};
 use crate::proposition::quantity::{Quantity, quantities};
-use crate::proposition::repair::{Repaired, repair, split};
+use crate::proposition::repair::{Repaired, joins_facts, repair, split};
 use crate::proposition::source::{SentenceView, Source};
 use crate::proposition::tidy::{squeeze, tidy};
 use crate::proposition::{Passage, Reason, Sentence, SentenceKind, SentenceYield, Status, Unit, UnitKind};
@@ -141,7 +141,7 @@ impl Work<'_> {
             for statement in apart(&statement) {
                 match self.best_form(&statement, raw.probability, index, source, &said) {
                     Ok(units) => units.into_iter().for_each(|unit| self.admit(unit, &mut said)),
-                    Err(refused) => self.units.push(refused),
+                    Err(refused) => self.units.push(*refused),
                 }
             }
         }
@@ -174,7 +174,7 @@ impl Work<'_> {
         index: usize,
         source: &Source,
         said: &Said,
-    ) -> Result<Vec<Unit>, Unit> {
+    ) -> Result<Vec<Unit>, Box<Unit>> {
         let repaired = repair(statement, index, source);
         let parts = split(&repaired.statement);
         let mut refused = None;
@@ -196,7 +196,7 @@ impl Work<'_> {
             }
             refused.get_or_insert(unit);
         }
-        Err(refused.unwrap_or_else(|| rejected(statement, source.sentences[index].span, &[])))
+        Err(Box::new(refused.unwrap_or_else(|| rejected(statement, source.sentences[index].span, &[]))))
     }
 
     /// Adds an accepted unit, or its place to the unit that says the same already.
@@ -369,6 +369,9 @@ fn judge_one(mut candidate: Candidate<'_>, probability: f32, repaired: &Repaired
         reasons.push(Reason { gate: "low-confidence".to_owned(), detail: format!("{confidence:.2}") });
     }
     let status = if confidence < REVIEW_BELOW || !findings.is_empty() { Status::Review } else { Status::Accepted };
+    if joins_facts(candidate.statement) {
+        reasons.push(Reason { gate: "joins-facts".to_owned(), detail: "one sentence for several facts".to_owned() });
+    }
     if !repaired.rules.is_empty() {
         reasons.push(Reason { gate: "repaired".to_owned(), detail: repaired.rules.join(", ") });
     }

@@ -149,7 +149,8 @@ fn english(own: &SentenceView) -> Vec<Condition> {
         if !own_verb {
             continue;
         }
-        let governs: Vec<Range<usize>> = if first { following(&all, i).collect() } else { vec![range.start..start] };
+        let governs: Vec<Range<usize>> =
+            if first { following(&all, i).collect() } else { std::iter::once(range.start..start).collect() };
         let strong = ["if", "unless", "when", "where", "provided"].iter().any(|w| text.has(start, w));
         if !governs.is_empty() {
             out.push(Condition { range: condition, governs, marked: strong });

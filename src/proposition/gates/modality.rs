@@ -10,8 +10,6 @@ use crate::proposition::source::Source;
 
 /// How many terms after the word count as what it governs.
 const SCOPE: usize = 3;
-/// Characters after a modal that must come along for it to be part of a restored name.
-const COMPANY: usize = 2;
 /// Characters that take part in no predicate: pairs that hold one say nothing of what is governed.
 const LIGHT: &str = "将把被它其该这那们的了对向在由给與与和或并將這該們對給";
 
@@ -173,9 +171,8 @@ fn added(candidate: &Candidate<'_>, here: &[Modal], source: &Source, out: &mut V
         let same_force = there.iter().any(|m| m.force == modal.force);
         let stated = |needle: &[char]| source.body.contains(needle) || source.heads.contains(needle);
         let word = &candidate.folded.chars[modal.start..modal.end];
-        // With the words that follow it, it came along with a restored name.
-        let company = &candidate.folded.chars[modal.start..(modal.end + COMPANY).min(candidate.folded.len())];
-        if same_force || stated(company) || (stated(word) && !on_own_words) {
+        // Said of the sentence's own words it is new, wherever else the passage has it.
+        if same_force || (stated(word) && !on_own_words) {
             continue;
         }
         let finding = if matches!(modal.force, Force::Forbid | Force::Deny) {

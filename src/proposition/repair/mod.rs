@@ -11,7 +11,7 @@ mod split;
 mod topic;
 
 pub(crate) use citation::citations;
-pub(crate) use split::split;
+pub(crate) use split::{joins_facts, split};
 
 use std::collections::HashSet;
 

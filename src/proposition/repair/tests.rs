@@ -75,7 +75,7 @@ fn a_noun_with_no_name_or_with_a_verb_in_front_is_left_alone() {
         "先运行上位命令。上述命令应逐条运行。",
         "油温过高时，泵停止。该情况下应检查冷却器。",
     ] {
-        let part = text.split_inclusive('。').last().unwrap_or(text);
+        let part = text.split_inclusive('。').next_back().unwrap_or(text);
         let found = statement("", &[], text, part.trim_end_matches('。'));
         assert_eq!(found, part, "{text}");
     }
