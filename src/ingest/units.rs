@@ -3,12 +3,12 @@
 use super::options::IndexOptions;
 use crate::document::{Document, Format, Span};
 use crate::extractor::Extractor;
-use crate::proposition::{Assembly, Passage, Sentence, SentenceYield, Unit, UnitKind, assemble, entities};
+use crate::proposition::{Assembly, Passage, Sentence, SentenceYield, Unit, UnitKind, assemble, entities, verbatim};
 use crate::section::{FixedSplitter, HeadingSplitter, Section, Splitter};
 use crate::store::CacheKey;
 
 /// Raised when splitting, segmentation or the gates change what becomes of the same text.
-const VERSION: &str = "mingti units 1";
+const VERSION: &str = "mingti units 2";
 
 /// Everything of a run that shapes units.
 #[derive(Debug, Clone)]
@@ -93,12 +93,12 @@ pub(super) fn format_of(name: &str) -> Format {
     if name == "markdown" { Format::Markdown } else { Format::PlainText }
 }
 
-/// The units of a passage: statements with verbatim fallbacks for [`UnitKind::Proposition`] and [`UnitKind::Sentence`] (without
-/// yields all are verbatim), or the whole passage as one unit for the baselines.
+/// The units of a passage: statements with verbatim fallbacks for [`UnitKind::Proposition`] (without yields only table rows
+/// have statements), and for the baselines its sentences as they stand or the whole passage as one unit.
 pub fn passage_units(kind: UnitKind, passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Assembly {
     match kind {
         UnitKind::Proposition => assemble(passage, yields),
-        UnitKind::Sentence => assemble(passage, &[]),
+        UnitKind::Sentence => verbatim(passage),
         UnitKind::Section | UnitKind::Fixed => Assembly { units: whole(kind, passage.text), ..Assembly::default() },
     }
 }

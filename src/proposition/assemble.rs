@@ -15,6 +15,7 @@ use crate::proposition::ledger::{Outcome, SentenceOutcome};
 use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_set, terms, tokens};
 use crate::proposition::quantity::{Quantity, quantities};
 use crate::proposition::source::{SentenceView, Source};
+use crate::proposition::table::{self, Row};
 use crate::proposition::tidy::{squeeze, tidy};
 use crate::proposition::{
     Passage, RawProposition, Reason, Sentence, SentenceKind, SentenceYield, Status, Unit, UnitKind,
@@ -39,7 +40,22 @@ pub struct Assembly {
 /// yields hold. Ranges count code points of `passage.text`.
 pub fn assemble(passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Assembly {
     let chars: Vec<char> = passage.text.chars().collect();
-    let mut work = Work { passage, chars, units: Vec::new(), seen: HashMap::new(), verbatim: HashMap::new() };
+    let rows = table::rows(passage, &chars);
+    units(passage, chars, rows, yields)
+}
+
+/// The sentences of a passage as they stand, table rows too: the baseline that nothing was written for.
+pub fn verbatim(passage: &Passage<'_>) -> Assembly {
+    units(passage, passage.text.chars().collect(), HashMap::new(), &[])
+}
+
+fn units(
+    passage: &Passage<'_>,
+    chars: Vec<char>,
+    rows: HashMap<usize, Row>,
+    yields: &[Option<SentenceYield>],
+) -> Assembly {
+    let mut work = Work { passage, chars, rows, units: Vec::new(), seen: HashMap::new(), verbatim: HashMap::new() };
     // Comparing costs more than copying: a passage that the model has not seen needs none of it.
     let source = yields.iter().any(Option::is_some).then(|| Source::new(passage));
     let mut ledger = Vec::with_capacity(passage.sentences.len());
@@ -58,10 +74,12 @@ pub fn assemble(passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Asse
 struct Work<'a> {
     passage: &'a Passage<'a>,
     chars: Vec<char>,
+    /// What a rule makes of table rows, by the start of their sentence.
+    rows: HashMap<usize, Row>,
     units: Vec<Unit>,
     /// Identity of a searchable statement -> its unit.
     seen: HashMap<String, usize>,
-    /// Identity of a verbatim sentence -> its unit.
+    /// Statement of a unit that was written by rule or is a sentence as it stands -> its unit.
     verbatim: HashMap<String, usize>,
 }
 
@@ -83,7 +101,11 @@ impl Work<'_> {
         if is_label(&text) {
             return Outcome::Skipped { reason: LABEL.to_owned() };
         }
-        self.add_verbatim(sentence);
+        match self.rows.remove(&sentence.span.start) {
+            Some(Row::Header) => return Outcome::Skipped { reason: "table header".to_owned() },
+            Some(Row::Statement(unit)) => self.add_exact(unit),
+            None => self.add_verbatim(sentence),
+        }
         match sentence.kind {
             SentenceKind::TableRow => Outcome::TableRow,
             _ => Outcome::Fallback { reason: "not sent to the model".to_owned() },
@@ -166,13 +188,18 @@ impl Work<'_> {
         let evidence = Span::new(sentence.span.start + marks, sentence.span.end.min(self.chars.len()));
         let kept: String = text.chars().skip(marks).collect();
         let statement = if sentence.kind == SentenceKind::Verbatim { kept } else { squeeze(&kept) };
-        if let Some(&earlier) = self.verbatim.get(&statement) {
-            add_evidence(&mut self.units[earlier], &[evidence]);
-            return;
-        }
-        self.verbatim.insert(statement.clone(), self.units.len());
         let mut unit = Unit::verbatim(UnitKind::Sentence, statement, evidence);
         unit.entities = entities(&unit.statement);
+        self.add_exact(unit);
+    }
+
+    /// Adds a unit; one whose statement is there to the letter gives it its place instead.
+    fn add_exact(&mut self, unit: Unit) {
+        if let Some(&earlier) = self.verbatim.get(&unit.statement) {
+            add_evidence(&mut self.units[earlier], &unit.evidence);
+            return;
+        }
+        self.verbatim.insert(unit.statement.clone(), self.units.len());
         self.units.push(unit);
     }
 

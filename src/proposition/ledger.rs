@@ -20,7 +20,7 @@ pub enum Outcome {
     },
     /// A heading, searched as part of the heading path of every unit of its section.
     Heading,
-    /// A table row, kept verbatim.
+    /// A table row: a statement of its cells under their headers, or verbatim.
     TableRow,
     /// No unit at all.
     Skipped {

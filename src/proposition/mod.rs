@@ -13,10 +13,11 @@ mod quantity_words;
 mod raw;
 mod segment;
 mod source;
+mod table;
 mod tidy;
 mod unit;
 
-pub use assemble::{Assembly, assemble};
+pub use assemble::{Assembly, assemble, verbatim};
 pub use confidence::REVIEW_BELOW;
 pub use entities::entities;
 pub use ledger::{Outcome, SentenceOutcome};
