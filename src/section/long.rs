@@ -1,6 +1,5 @@
 //! Where a piece that is too long to be read or rewritten at once is cut.
 
-use super::classify::columns;
 use super::sentence::is_cjk;
 
 /// Longest piece in characters.
@@ -59,20 +58,24 @@ pub(super) fn cut(text: &str, body: Body) -> Option<(usize, bool)> {
     Some((at.unwrap_or(hard), at.is_some()))
 }
 
+fn wide(c: char) -> usize {
+    if is_cjk(c) { 2 } else { 1 }
+}
+
 /// The last place within [`LONG`] columns, else the first behind, where one statement ends and another begins: after a
 /// semicolon, or before a word that only joins statements. Never where the left side holds a condition that may rule the
 /// right side too.
 fn between_statements(text: &str) -> Option<usize> {
     // No piece is longer than this, whatever follows.
     let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
-    let total = columns(&text[..end]);
+    let total: usize = text[..end].chars().map(wide).sum();
     if total <= LONG {
         return None;
     }
     let condition = condition_end(&text[..end]);
     let (mut best, mut width, mut depth) = (None, 0, 0i32);
     for (at, c) in text[..end].char_indices() {
-        width += if is_cjk(c) { 2 } else { 1 };
+        width += wide(c);
         let after = at + c.len_utf8();
         match c {
             '(' | '（' | '[' | '“' | '「' | '《' => depth += 1,

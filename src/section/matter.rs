@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn formula_blocks_end_with_their_mark() {
-        assert_eq!(math_block("$$\nE = m c^2\n$$\nText"), Some(16));
+        assert_eq!(math_block("$$\nE = m c^2\n$$\nText"), Some(15));
         assert_eq!(math_block("$$ a $$\n"), Some(7));
         assert_eq!(math_block("\\begin{align}\na\n\\end{align}\nText"), Some(27));
         assert_eq!(math_block("$$ a\n\nb $$"), None);
