@@ -55,6 +55,9 @@ pub(crate) enum Command {
     /// List, fetch, import and check models
     #[command(subcommand)]
     Models(ModelsCommand),
+    /// Measure quality on labelled passages
+    #[command(subcommand)]
+    Eval(EvalCommand),
     /// Show what the index holds
     Status(StatusArgs),
     /// Check every file and pointer of the index
@@ -182,6 +185,45 @@ pub(crate) enum ModelsCommand {
         #[arg(value_name = "ID")]
         ids: Vec<String>,
     },
+}
+
+/// `mingti eval …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvalCommand {
+    /// Score propositions against passages that people decomposed
+    Extract(EvalExtractArgs),
+}
+
+/// `mingti eval extract`
+#[derive(Debug, Args)]
+pub(crate) struct EvalExtractArgs {
+    /// Lines {"id","doc_title","heading_path","text","gold":[{"statement","evidence"}]}
+    #[arg(value_name = "GOLD.jsonl")]
+    pub(crate) gold: PathBuf,
+    /// Score what `mingti extract --passages … --json` wrote instead of extracting
+    #[arg(long, value_name = "OUT.jsonl", conflicts_with_all = ["extractor", "model_only", "out", "device", "jobs"])]
+    pub(crate) results: Option<PathBuf>,
+    /// Model that writes the propositions: an id, a GGUF path, or `none` for what rules write alone
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) extractor: Option<String>,
+    /// Score the model's own statements, without gates and rules
+    #[arg(long)]
+    pub(crate) model_only: bool,
+    /// Write the units that were scored to a file of JSON Lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where the model runs [default: auto]
+    #[arg(long, value_enum, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceArg>,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Name the units with invented words, lost modals or open references on stderr
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `mingti status`

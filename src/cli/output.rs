@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use mingti::document::{Span, Text};
-use mingti::proposition::UnitKind;
+use mingti::proposition::{Assembly, Passage, UnitKind};
 use mingti::query::{SearchResponse, SectionResult};
 
 use super::failure::{Failure, Outcome};
+use super::view;
 
 /// Sections up to this many characters are shown whole.
 const WHOLE: usize = 400;
@@ -59,6 +60,12 @@ impl Out {
     /// Writes a response for people.
     pub(crate) fn response(&mut self, response: &SearchResponse) -> Outcome<()> {
         let text = render(response, self.coloured);
+        self.text(&text)
+    }
+
+    /// Writes what became of a passage, for people.
+    pub(crate) fn extraction(&mut self, id: &str, passage: &Passage<'_>, assembly: &Assembly) -> Outcome<()> {
+        let text = view::page(id, passage, assembly, self.coloured);
         self.text(&text)
     }
 

@@ -61,17 +61,18 @@ pub struct Calibration {
 impl Calibration {
     pub(super) fn of(judged: &[Judged]) -> Self {
         let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
+        // What is no number, or lies outside [0, 1] in a file of results, counts at the nearer end.
+        let sane = |x: f64| if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) };
+        let judged: Vec<Judged> = judged.iter().map(|j| Judged { confidence: sane(j.confidence), ..*j }).collect();
         let (mut reliability, mut distance) = (Vec::new(), 0.0);
         for (n, from) in BOUNDS.iter().enumerate() {
             let to = BOUNDS.get(n + 1).copied().unwrap_or(f64::INFINITY);
-            // What is no number, or lies outside [0, 1] in a file of results, counts at the nearer end.
-            let inside: Vec<&Judged> =
-                judged.iter().filter(|j| (n == 0 || j.confidence >= *from) && !(j.confidence >= to)).collect();
+            let inside: Vec<&Judged> = judged.iter().filter(|j| *from <= j.confidence && j.confidence < to).collect();
             if inside.is_empty() {
                 continue;
             }
             let matched = share(inside.iter().filter(|j| j.matched).count(), inside.len());
-            let sum: f64 = inside.iter().map(|j| j.confidence.clamp(0.0, 1.0)).filter(|c| !c.is_nan()).sum();
+            let sum: f64 = inside.iter().map(|j| j.confidence).sum();
             let confidence = sum / inside.len() as f64;
             distance += (confidence - matched).abs() * inside.len() as f64;
             reliability.push(Bin {
@@ -82,9 +83,8 @@ impl Calibration {
                 confidence: round(confidence),
             });
         }
-        let held = |below: f64, matched: bool| {
-            judged.iter().filter(|j| j.matched == matched && !(j.confidence >= below)).count()
-        };
+        let held =
+            |below: f64, matched: bool| judged.iter().filter(|j| j.matched == matched && j.confidence < below).count();
         let right = judged.iter().filter(|j| j.matched).count();
         let wrong = judged.len() - right;
         let threshold = |below: f64| {

@@ -271,6 +271,8 @@ mod tests {
             "应当遵守下列规定。",
             "主轴的该报警应复位。",
             "此时滑块停止。",
+            // The second character of 其他 is read as 他.
+            "其他部件不受影响。",
             "Stop it at once.",
             "Before you start, this must be off.",
             "The pump of the latter is off.",
@@ -281,7 +283,7 @@ mod tests {
         for statement in [
             "主轴应该停止。",
             "液压机的主油泵停止后其出口阀关闭。",
-            "其他部件不受影响。",
+            "主轴停止后其他部件不受影响。",
             "“该设备”指液压机。",
             "下列部件：泵、阀。",
             "操作人员在启动液压泵之前检查该泵的油位。",

@@ -105,8 +105,10 @@ fn is_contact(bare: &str) -> bool {
         return true;
     }
     let Some((name, value)) = bare.split_once(['：', ':']) else { return false };
-    let name = name.trim_matches(['*', '_', ' ', '\t']).to_lowercase();
-    let name: String = name.chars().filter(|c| *c != '\u{3000}' && !(c.is_whitespace() && !name.is_ascii())).collect();
+    let mut name = name.trim_matches(['*', '_', ' ', '\t']).to_lowercase();
+    if !name.is_ascii() {
+        name.retain(|c| !c.is_whitespace()); // `地　址`
+    }
     let value = value.trim_matches(['*', '_', ' ', '\t', '\u{3000}']);
     LABELS.contains(&name.as_str())
         && !value.is_empty()

@@ -5,7 +5,7 @@ use super::support::{Run, mingti};
 /// The committed help; written anew when `UPDATE_GOLDEN` is set.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/help.txt");
 
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 14] = [
     &[],
     &["demo"],
     &["index"],
@@ -16,6 +16,8 @@ const COMMANDS: [&[&str]; 12] = [
     &["models", "pull"],
     &["models", "import"],
     &["models", "verify"],
+    &["eval"],
+    &["eval", "extract"],
     &["status"],
     &["verify"],
 ];

@@ -10,7 +10,7 @@ use std::time::Instant;
 use mingti::document::{Document, Format, Span};
 use mingti::extractor::{Extractor, LlamaExtractor, Trace};
 use mingti::ingest::Interrupt;
-use mingti::proposition::{Passage, SentenceYield, Status, Unit, UnitKind, assemble, sentences};
+use mingti::proposition::{Assembly, Passage, SentenceYield, Unit, UnitKind, assemble, sentences};
 use mingti::section::{HeadingSplitter, Splitter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,36 +19,37 @@ use super::load::Loader;
 use crate::cli::args::ExtractArgs;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::interrupt;
-use crate::cli::output::{self, Out, printable};
+use crate::cli::output::{self, Out};
 use crate::cli::progress::measured;
 use crate::cli::settings::Settings;
 
 /// Passages handed to the extractor together: it fills its batch from their sentences.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 /// Something to extract from.
 #[derive(Deserialize)]
-struct Source {
-    id: Value,
+pub(super) struct Source {
+    pub(super) id: Value,
     #[serde(default)]
-    title: String,
+    pub(super) title: String,
     #[serde(default)]
-    heading_path: Vec<String>,
-    text: String,
+    pub(super) heading_path: Vec<String>,
+    pub(super) text: String,
     #[serde(skip, default = "markdown")]
-    format: Format,
+    pub(super) format: Format,
 }
 
 fn markdown() -> Format {
     Format::Markdown
 }
 
+/// A line of `--json`.
 #[derive(Serialize)]
-struct Line<'a> {
-    id: &'a Value,
-    text: &'a str,
-    units: &'a [Unit],
-    uncovered: &'a [Span],
+pub(super) struct Line<'a> {
+    pub(super) id: &'a Value,
+    pub(super) text: &'a str,
+    pub(super) units: &'a [Unit],
+    pub(super) uncovered: &'a [Span],
 }
 
 /// Runs the command.
@@ -69,12 +70,15 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     let mut out = Out::stdout();
     let mut total = Totals::default();
     for sources in sources.chunks(TOGETHER) {
-        together(sources, extractor.as_mut(), &interrupt, &mut |source, units, uncovered| {
+        together(sources, extractor.as_mut(), &interrupt, &mut |source, passage, yields| {
+            let assembly = assemble(passage, yields);
+            let Assembly { units, uncovered, .. } = &assembly;
             total.add(source, units);
             if args.json {
                 return out.json(&Line { id: &source.id, text: &source.text, units, uncovered });
             }
-            out.text(&page(source, units))
+            let id = source.id.as_str().map_or_else(|| source.id.to_string(), str::to_owned);
+            out.extraction(&id, passage, &assembly)
         })?;
     }
     let seconds = started.elapsed();
@@ -89,11 +93,11 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
 
-/// Takes a source with its units and the ranges that none covers.
-type Each<'a> = dyn FnMut(&Source, &[Unit], &[Span]) -> Outcome<()> + 'a;
+/// Takes a source, its passage and what the model wrote for it; nothing without a model.
+pub(super) type Each<'a> = dyn FnMut(&Source, &Passage<'_>, &[Option<SentenceYield>]) -> Outcome<()> + 'a;
 
-/// Extracts a few sources and hands each with its units to `each`.
-fn together(
+/// Extracts a few sources and hands each to `each`, in order.
+pub(super) fn together(
     sources: &[Source],
     extractor: Option<&mut LlamaExtractor>,
     interrupt: &Interrupt,
@@ -105,10 +109,7 @@ fn together(
         .zip(&sentences)
         .map(|(source, sentences)| Passage::new(&source.title, &source.heading_path, &source.text, sentences))
         .collect();
-    let mut show = |at: usize, yields: &[Option<SentenceYield>]| {
-        let assembly = assemble(&passages[at], yields);
-        each(&sources[at], &assembly.units, &assembly.uncovered)
-    };
+    let mut show = |at: usize, yields: &[Option<SentenceYield>]| each(&sources[at], &passages[at], yields);
     let Some(extractor) = extractor else {
         return (0..sources.len()).try_for_each(|at| show(at, &[]));
     };
@@ -222,28 +223,6 @@ fn sections(document: &Document) -> Vec<Source> {
             format: document.format,
         })
         .collect()
-}
-
-fn page(source: &Source, units: &[Unit]) -> String {
-    let id = source.id.as_str().map_or_else(|| source.id.to_string(), str::to_owned);
-    let trail: String = source.heading_path.iter().map(|heading| format!(" › {heading}")).collect();
-    let mut page = printable(&format!("{id}{trail}\n"));
-    for unit in units {
-        let mark = match (unit.status, unit.kind) {
-            (Status::Rejected, _) => "✗",
-            (Status::Review, _) => "?",
-            (Status::Accepted, UnitKind::Proposition) => "•",
-            (Status::Accepted, _) => "=",
-        };
-        let statement = unit.statement.split_whitespace().collect::<Vec<_>>().join(" ");
-        page += &printable(&format!("  {mark} {statement}  {:.2}", unit.confidence));
-        for reason in &unit.reasons {
-            page += &printable(&format!("  [{}: {}]", reason.gate, reason.detail));
-        }
-        page.push('\n');
-    }
-    page.push('\n');
-    page
 }
 
 /// What an extraction came to.

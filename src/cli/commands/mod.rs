@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod demo;
+mod eval;
 mod extract;
 mod index;
 mod load;
@@ -22,6 +23,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Search(args) => search::run(&settings, &args),
         Command::Extract(args) => extract::run(&settings, &args),
         Command::Models(command) => models::run(&settings, command),
+        Command::Eval(command) => eval::run(&settings, command),
         Command::Status(args) => status::run(&settings, &args),
         Command::Verify(args) => verify::run(&settings, &args),
     }

@@ -1,0 +1,255 @@
+//! What became of a passage, for people: each sentence with its evidence and antecedents marked, under it its statements with
+//! the gates that spoke, at the end the account.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use mingti::document::Span;
+use mingti::proposition::{Assembly, Outcome, Passage, SentenceOutcome, Status, Unit, UnitKind};
+
+use super::output::printable;
+
+const TITLE: Style = AnsiColor::Cyan.on_default().bold();
+const QUIET: Style = Style::new().dimmed();
+const EVIDENCE: Style = Style::new().underline();
+const ANTECEDENT: Style = AnsiColor::Magenta.on_default();
+const BOTH: Style = AnsiColor::Magenta.on_default().underline();
+const ACCEPTED: Style = AnsiColor::Green.on_default();
+const REVIEW: Style = AnsiColor::Yellow.on_default();
+const REFUSED: Style = AnsiColor::Red.on_default();
+
+/// The page of one passage. Without colour evidence stands between `«` and `»`, antecedents between `‹` and `›`.
+pub(crate) fn page(id: &str, passage: &Passage<'_>, assembly: &Assembly, coloured: bool) -> String {
+    let trail: String = passage.heading_path.iter().map(|heading| format!(" › {}", printable(heading))).collect();
+    let mut page = format!("{TITLE}{}{TITLE:#}{trail}\n", printable(id));
+    let text = Marked::new(passage.text, &assembly.units, coloured);
+    let mut shown = vec![false; assembly.units.len()];
+    for entry in &assembly.ledger {
+        page.push_str(&indented(&text.slice(entry.sentence.span), "  "));
+        writeln!(page, "  {QUIET}[{}]{QUIET:#}", printable(&outcome(&entry.outcome))).ok();
+        for (unit, shown) in assembly.units.iter().zip(&mut shown) {
+            if unit.evidence.iter().any(|span| span.intersect(entry.sentence.span).is_some()) {
+                statement(&mut page, unit, std::mem::replace(shown, true), &text);
+            }
+        }
+    }
+    for (unit, _) in assembly.units.iter().zip(shown).filter(|(_, shown)| !shown) {
+        statement(&mut page, unit, false, &text);
+    }
+    writeln!(page, "  {QUIET}{}{QUIET:#}\n", account(&assembly.ledger, assembly.uncovered.len())).ok();
+    page
+}
+
+/// A statement with its status, and what the gates said. One that was shown under an earlier sentence is only named again.
+fn statement(page: &mut String, unit: &Unit, again: bool, text: &Marked) {
+    let (style, mark, word) = match (unit.status, unit.kind) {
+        (Status::Rejected, _) => (REFUSED, '✗', "refused"),
+        (Status::Review, _) => (REVIEW, '?', "review"),
+        (Status::Accepted, UnitKind::Proposition) => (ACCEPTED, '•', "accepted"),
+        (Status::Accepted, _) => (QUIET, '=', "verbatim"),
+    };
+    let words = unit.statement.split_whitespace().collect::<Vec<_>>().join(" ");
+    if again {
+        if unit.is_searchable() {
+            writeln!(page, "    {QUIET}{mark} as above: {}{QUIET:#}", printable(&words)).ok();
+        }
+        return;
+    }
+    // The words of a verbatim unit stand right above it.
+    let words = if word == "verbatim" { String::new() } else { printable(&words) + "  " };
+    writeln!(page, "    {style}{mark}{style:#} {words}{style}{word} {:.2}{style:#}", unit.confidence).ok();
+    if !unit.antecedents.is_empty() && unit.status != Status::Rejected {
+        let from: Vec<String> = unit.antecedents.iter().map(|span| text.antecedent(*span)).collect();
+        writeln!(page, "      {QUIET}from{QUIET:#} {}", from.join(" ")).ok();
+    }
+    for reason in &unit.reasons {
+        let detail = printable(&reason.detail);
+        writeln!(
+            page,
+            "      {style}{}{style:#}: {}",
+            printable(&reason.gate),
+            indented(&detail, "      ").trim_start()
+        )
+        .ok();
+    }
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Propositions { count: 1 } => "1 statement".to_owned(),
+        Outcome::Propositions { count } => format!("{count} statements"),
+        Outcome::Fallback { reason } => format!("verbatim: {reason}"),
+        Outcome::Heading => "heading".to_owned(),
+        Outcome::TableRow => "table row".to_owned(),
+        Outcome::Skipped { reason } => format!("skipped: {reason}"),
+        // The ledger may learn outcomes that this page has no words for.
+        #[allow(unreachable_patterns)]
+        other => format!("{other:?}"),
+    }
+}
+
+/// `9 sentences: 5 as statements, 2 verbatim, 1 table row, 1 heading; 0 uncovered`
+fn account(ledger: &[SentenceOutcome], uncovered: usize) -> String {
+    let mut counts: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+    for entry in ledger {
+        let kind = match &entry.outcome {
+            Outcome::Propositions { .. } => (0, "as statements"),
+            Outcome::Fallback { .. } => (1, "verbatim"),
+            Outcome::TableRow => (2, "table rows"),
+            Outcome::Heading => (3, "headings"),
+            Outcome::Skipped { .. } => (4, "skipped"),
+        };
+        *counts.entry(kind).or_default() += 1;
+    }
+    let parts: Vec<String> = counts.iter().map(|((_, word), count)| format!("{count} {word}")).collect();
+    let noun = if ledger.len() == 1 { "sentence" } else { "sentences" };
+    format!("{} {noun}: {}; {uncovered} uncovered", ledger.len(), parts.join(", "))
+}
+
+/// Lines behind the first start with `margin` too; none is left with white space at its end.
+fn indented(text: &str, margin: &str) -> String {
+    text.lines().map(|line| format!("{margin}{}", line.trim_end())).collect::<Vec<_>>().join("\n")
+}
+
+/// A text of which every character knows whether it is evidence or antecedent of a searchable unit.
+struct Marked {
+    chars: Vec<char>,
+    evidence: Vec<bool>,
+    antecedent: Vec<bool>,
+    coloured: bool,
+}
+
+impl Marked {
+    fn new(text: &str, units: &[Unit], coloured: bool) -> Self {
+        let chars: Vec<char> = text.chars().collect();
+        let flags = |spans: &dyn Fn(&Unit) -> Vec<Span>| {
+            let mut flags = vec![false; chars.len()];
+            for span in units.iter().filter(|unit| unit.is_searchable()).flat_map(spans) {
+                let end = span.end.min(flags.len());
+                flags[span.start.min(end)..end].fill(true);
+            }
+            flags
+        };
+        let evidence = flags(&|unit| unit.evidence.clone());
+        let antecedent = flags(&|unit| unit.antecedents.clone());
+        Self { chars, evidence, antecedent, coloured }
+    }
+
+    /// The words of an antecedent.
+    fn antecedent(&self, span: Span) -> String {
+        let end = span.end.min(self.chars.len());
+        let words: String = self.chars[span.start.min(end)..end].iter().collect();
+        let words = printable(&words.split_whitespace().collect::<Vec<_>>().join(" "));
+        if self.coloured { format!("{ANTECEDENT}{words}{ANTECEDENT:#}") } else { format!("‹{words}›") }
+    }
+
+    /// A stretch of the text with its marks. Colour is opened and closed on each line.
+    fn slice(&self, span: Span) -> String {
+        let end = span.end.min(self.chars.len());
+        let mut out = String::new();
+        let (mut evidence, mut antecedent) = (false, false);
+        let mut at = span.start.min(end);
+        while at < end {
+            let same = |i: &usize| self.evidence[*i] == self.evidence[at] && self.antecedent[*i] == self.antecedent[at];
+            let stop = (at..end).find(|i| !same(i)).unwrap_or(end);
+            let run = printable(&self.chars[at..stop].iter().filter(|c| **c != '\r').collect::<String>());
+            let now = (self.evidence[at], self.antecedent[at]);
+            if self.coloured {
+                colour(&mut out, &run, now);
+            } else {
+                marks(&mut out, (evidence, antecedent), now);
+                out.push_str(&run);
+            }
+            (evidence, antecedent) = now;
+            at = stop;
+        }
+        if !self.coloured {
+            marks(&mut out, (evidence, antecedent), (false, false));
+        }
+        out
+    }
+}
+
+fn colour(out: &mut String, run: &str, (evidence, antecedent): (bool, bool)) {
+    let style = match (evidence, antecedent) {
+        (true, true) => BOTH,
+        (true, false) => EVIDENCE,
+        (false, true) => ANTECEDENT,
+        (false, false) => Style::new(),
+    };
+    for (number, line) in run.split('\n').enumerate() {
+        out.push_str(if number > 0 { "\n" } else { "" });
+        if !line.is_empty() {
+            write!(out, "{style}{line}{style:#}").ok();
+        }
+    }
+}
+
+/// Closes and opens what differs; antecedents lie inside evidence, never across its end.
+fn marks(out: &mut String, before: (bool, bool), now: (bool, bool)) {
+    let turn = before.0 != now.0;
+    if before.1 && (!now.1 || turn) {
+        out.push('›');
+    }
+    if turn {
+        out.push(if now.0 { '«' } else { '»' });
+    }
+    if now.1 && (!before.1 || turn) {
+        out.push('‹');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mingti::document::Format;
+    use mingti::proposition::{RawProposition, SentenceYield, assemble, sentences};
+
+    const TEXT: &str =
+        "## 2 液压\n\n液压机的主油泵停止。该泵不得空转。\r\n\r\n| 项 | 值 |\n|--|--|\n| 压力 | 25 MPa |\n";
+
+    fn view(coloured: bool) -> String {
+        let headings = ["2 液压".to_owned()];
+        let sentences = sentences(TEXT, Format::Markdown);
+        let passage = Passage::new("手册", &headings, TEXT, &sentences);
+        let written = |statements: &[&str]| {
+            let raw = |s: &&str| RawProposition { statement: (*s).to_owned(), probability: 1.0 };
+            Some(SentenceYield { propositions: statements.iter().map(raw).collect(), truncated: false })
+        };
+        let yields = [
+            None,
+            written(&["液压机的主油泵停止。"]),
+            written(&["液压机的主油泵不得空转。", "主油泵在 99 MPa 时停止。"]),
+        ];
+        page("a.md#1", &passage, &assemble(&passage, &yields), coloured)
+    }
+
+    #[test]
+    fn sentences_stand_with_their_statements_gates_and_account() {
+        let page = anstream::adapter::strip_str(&view(false)).to_string();
+        let golden = include_str!("view_golden.txt").replace("\r\n", "\n");
+        assert!(page == golden, "{page}");
+    }
+
+    #[test]
+    fn colour_marks_the_same_words_without_adding_any() {
+        let plain = anstream::adapter::strip_str(&view(false)).to_string().replace(['«', '»', '‹', '›'], "");
+        let coloured = view(true);
+        assert!(coloured.contains(&format!("{ANTECEDENT}")) && coloured.contains(&format!("{EVIDENCE}")));
+        let stripped = anstream::adapter::strip_str(&coloured).to_string().replace('›', "");
+        assert_eq!(stripped, plain);
+    }
+
+    #[test]
+    fn a_document_cannot_steer_the_terminal_and_ranges_outside_the_text_do_no_harm() {
+        let text = "a\u{1b}[2Jb\u{9b}31mc";
+        let sentences = sentences(text, Format::Markdown);
+        let passage = Passage::new("", &[], text, &sentences);
+        let mut assembly = assemble(&passage, &[]);
+        assembly.units[0].evidence.push(Span::new(5, 900));
+        assembly.units[0].antecedents = vec![Span::new(700, 900)];
+        let page = page("\u{1b}[1m", &passage, &assembly, true);
+        assert!(!page.contains("\u{1b}[2J") && !page.contains('\u{9b}'));
+    }
+}
