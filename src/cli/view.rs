@@ -1,7 +1,6 @@
 //! What became of a passage, for people: each sentence with its evidence and antecedents marked, under it its statements with
 //! the gates that spoke, at the end the account.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
@@ -50,14 +49,14 @@ fn statement(page: &mut String, unit: &Unit, again: bool, text: &Marked) {
         (Status::Accepted, _) => (QUIET, '=', "verbatim"),
     };
     let words = unit.statement.split_whitespace().collect::<Vec<_>>().join(" ");
-    if again {
-        if unit.is_searchable() {
-            writeln!(page, "    {QUIET}{mark} as above: {}{QUIET:#}", printable(&words)).ok();
+    // The words of a verbatim unit stand right above it, and the sentence says why it is one.
+    let words = if unit.kind == UnitKind::Proposition { printable(&words) + "  " } else { String::new() };
+    if again || (words.is_empty() && unit.reasons.is_empty()) {
+        if again && !words.is_empty() && unit.is_searchable() {
+            writeln!(page, "    {QUIET}{mark} as above: {}{QUIET:#}", words.trim_end()).ok();
         }
         return;
     }
-    // The words of a verbatim unit stand right above it.
-    let words = if word == "verbatim" { String::new() } else { printable(&words) + "  " };
     writeln!(page, "    {style}{mark}{style:#} {words}{style}{word} {:.2}{style:#}", unit.confidence).ok();
     if !unit.antecedents.is_empty() && unit.status != Status::Rejected {
         let from: Vec<String> = unit.antecedents.iter().map(|span| text.antecedent(*span)).collect();
@@ -83,33 +82,37 @@ fn outcome(outcome: &Outcome) -> String {
         Outcome::Heading => "heading".to_owned(),
         Outcome::TableRow => "table row".to_owned(),
         Outcome::Skipped { reason } => format!("skipped: {reason}"),
-        // The ledger may learn outcomes that this page has no words for.
-        #[allow(unreachable_patterns)]
-        other => format!("{other:?}"),
     }
 }
 
 /// `9 sentences: 5 as statements, 2 verbatim, 1 table row, 1 heading; 0 uncovered`
 fn account(ledger: &[SentenceOutcome], uncovered: usize) -> String {
-    let mut counts: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+    const KINDS: [(&str, &str); 5] = [
+        ("as statements", "as statements"),
+        ("verbatim", "verbatim"),
+        ("table row", "table rows"),
+        ("heading", "headings"),
+        ("skipped", "skipped"),
+    ];
+    let mut counts = [0; KINDS.len()];
     for entry in ledger {
-        let kind = match &entry.outcome {
-            Outcome::Propositions { .. } => (0, "as statements"),
-            Outcome::Fallback { .. } => (1, "verbatim"),
-            Outcome::TableRow => (2, "table rows"),
-            Outcome::Heading => (3, "headings"),
-            Outcome::Skipped { .. } => (4, "skipped"),
-        };
-        *counts.entry(kind).or_default() += 1;
+        counts[match &entry.outcome {
+            Outcome::Propositions { .. } => 0,
+            Outcome::Fallback { .. } => 1,
+            Outcome::TableRow => 2,
+            Outcome::Heading => 3,
+            Outcome::Skipped { .. } => 4,
+        }] += 1;
     }
-    let parts: Vec<String> = counts.iter().map(|((_, word), count)| format!("{count} {word}")).collect();
-    let noun = if ledger.len() == 1 { "sentence" } else { "sentences" };
-    format!("{} {noun}: {}; {uncovered} uncovered", ledger.len(), parts.join(", "))
+    let number = |count: usize, (one, many): (&str, &str)| format!("{count} {}", if count == 1 { one } else { many });
+    let parts: Vec<String> =
+        counts.iter().zip(KINDS).filter(|(count, _)| **count > 0).map(|(count, kind)| number(*count, kind)).collect();
+    format!("{}: {}; {uncovered} uncovered", number(ledger.len(), ("sentence", "sentences")), parts.join(", "))
 }
 
 /// Lines behind the first start with `margin` too; none is left with white space at its end.
 fn indented(text: &str, margin: &str) -> String {
-    text.lines().map(|line| format!("{margin}{}", line.trim_end())).collect::<Vec<_>>().join("\n")
+    text.lines().map(|line| format!("{margin}{line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// A text of which every character knows whether it is evidence or antecedent of a searchable unit.

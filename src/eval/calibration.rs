@@ -8,7 +8,7 @@ use super::extraction::round;
 const BOUNDS: [f64; 10] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975];
 
 /// Thresholds that are tried: multiples of this.
-const STEP: f64 = 0.05;
+const STEP: f64 = 0.025;
 
 /// A searchable proposition: what was believed, and whether a gold statement says it.
 #[derive(Debug, Clone, Copy)]

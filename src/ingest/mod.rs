@@ -55,4 +55,6 @@ pub fn index(
 }
 
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod contract;
+mod extraction;
 mod faults;
 mod help;
 mod interruption;
