@@ -9,7 +9,7 @@ mod matter;
 mod numbering;
 mod outline;
 mod pack;
-mod sentence;
+pub(crate) mod sentence;
 
 pub use fixed::FixedSplitter;
 pub use heading::HeadingSplitter;
