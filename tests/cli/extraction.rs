@@ -38,7 +38,7 @@ fn gold(dir: &TempDir) -> PathBuf {
     let first = json!({"id": "p1", "doc_title": "手册", "heading_path": ["2 液压"], "text": TEXT, "gold": [
         statement("主油泵停止。", 9, 15),
         statement("主油泵不得空转。", 15, 22),
-        statement("液压系统的压力值为 25 MPa。", 46, 61),
+        statement("液压系统的压力值为 25 MPa。", 42, 57),
     ]});
     let second = json!({"id": 2, "text": "It stops.", "gold": [statement("The pump stops.", 0, 9)]});
     file(dir, "gold.jsonl", &[first, second])
