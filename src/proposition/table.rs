@@ -73,7 +73,7 @@ fn table(
     }
     let subject = caption.as_ref().map(|(text, _)| text.as_str());
     let subject = subject.or_else(|| passage.heading_path.last().map(|h| h.as_str())).unwrap_or(passage.title);
-    let subject = collapse(subject);
+    let subject = collapse(subject.trim_end_matches(['。', '.', '：', ':', ' ']));
     let mut used = vec![false; headers.len()];
     for (n, row) in table.iter().enumerate().skip(2) {
         // A row that was cut for its length shares its line with the next piece.

@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn other_matter_is_kept_as_it_stands() {
         use Block::*;
-        let text = "目录\n\n1 概述 ........ 3\n2 安装 ........ 12\n\n$$\nP = F v\n$$\n\n    sudo make flash;\n\n    reboot -f; sync\n\n电话：0755-123\n\n- 断开电源。\n\n    此时 LED = 0（熄灭）。\n\n+--+--+\n| a| b|\n+  +--+\n功率为\nP = F v\n";
+        let text = "目录\n\n1 概述 ........ 3\n2 安装 ........ 12\n\n$$\nP = F v\n$$\n\n    sudo make flash;\n\n    reboot -f; sync\n\n电话：0755-123\n\n- 断开电源。\n\n    此时 LED = 0（熄灭）。\n\n+--+--+\n| a| b|\n+ c+--+\n功率为\nP = F v\n";
         let expected = [
             (Prose, "目录"),
             (Verbatim, "1 概述 ........ 3"),
@@ -475,7 +475,7 @@ mod tests {
             (Prose, "此时 LED = 0（熄灭）。"),
             (Verbatim, "+--+--+"),
             (Row, "| a| b|"),
-            (Row, "+  +--+"),
+            (Row, "+ c+--+"),
             (Prose, "功率为\nP = F v"),
         ];
         assert_eq!(markdown(text), expected);

@@ -126,7 +126,7 @@ fn is_form(bare: &str) -> bool {
 pub(super) fn is_formula(bare: &str) -> bool {
     const EQUAL: [char; 6] = ['=', '≈', '≤', '≥', '≠', '∝'];
     const JOIN: [char; 10] = ['+', '*', '/', '×', '÷', '^', '√', '∑', '·', '∫'];
-    let bare = bare.trim_start_matches(['-', '+', '•', ' ']);
+    let bare = &bare.trim_start_matches(['-', '+', '•', ' ']).replace("**", "");
     if let Some(inner) = bare.strip_prefix('$').and_then(|b| b.strip_suffix('$')) {
         let inner = inner.trim_matches('$');
         return !inner.contains('$') && inner.contains(['=', '\\', '^', '_', '<', '>', '+', '*', '/']);
@@ -177,6 +177,7 @@ pub(super) fn math_block(text: &str) -> Option<usize> {
 pub(super) fn is_indented_code(content: &str) -> bool {
     let bare = content.trim();
     is_indented(content)
+        && label(bare).is_none()
         && !bare.chars().any(is_cjk)
         && bare.contains(['{', '}', '=', '(', '[', '<', '$', '#', ';', '|', '&', '\\', '/', '_'])
         && word_pairs(bare) <= 2
@@ -187,10 +188,10 @@ pub(super) fn is_indented(content: &str) -> bool {
     content.starts_with("    ") || content.starts_with('\t')
 }
 
-/// `+----+----+`, `|  a |  b |`, `+    +----+`: a line of a table that is drawn with characters.
+/// `|  a |  b |`, `+  a +----+`: a line of a table that is drawn with characters.
 pub(super) fn is_grid(bare: &str) -> bool {
-    let marks = bare.bytes().filter(|b| matches!(b, b'+' | b'|')).count();
-    bare.len() > 2 && marks >= 2 && bare.starts_with(['+', '|']) && bare.ends_with(['+', '|'])
+    let drawn = bare.starts_with('+') && bare.contains("--") && bare.contains(char::is_alphanumeric);
+    bare.len() > 2 && bare.ends_with(['+', '|']) && (bare.starts_with('|') || drawn)
 }
 
 #[cfg(test)]
@@ -224,6 +225,7 @@ mod tests {
             "第 3 章说明安装。",
             "电话线：不得与动力线同槽",
             "地址：由拨码开关设定。断电后生效。",
+            "**其他参数** PIDENT_FIT = 0",
             "Set the speed = 5 mm/s before the start",
             "若 A=B，则停机",
             "温度 ≥ 80 ℃",
@@ -253,7 +255,7 @@ mod tests {
         assert!(!is_indented_code("    The pump (see figure) runs until the lamp is on"));
         assert!(!is_indented_code("    泵 = 开"));
         assert!(!is_indented_code("  x = 1;"));
-        assert!(is_grid("+----+--+") && is_grid("+    +----+") && is_grid("|  a |"));
-        assert!(!is_grid("+1+x") && !is_grid("|") && !is_grid("a | b"));
+        assert!(is_grid("+  a +----+") && is_grid("|  a |"));
+        assert!(!is_grid("+ 24 V / 0 V +") && !is_grid("+++++") && !is_grid("|") && !is_grid("a | b"));
     }
 }
