@@ -93,8 +93,8 @@ pub(super) fn format_of(name: &str) -> Format {
     if name == "markdown" { Format::Markdown } else { Format::PlainText }
 }
 
-/// The units of a passage: statements with verbatim fallbacks for [`UnitKind::Proposition`] (without yields only table rows
-/// have statements), and for the baselines its sentences as they stand or the whole passage as one unit.
+/// The units of a passage: statements with verbatim fallbacks for [`UnitKind::Proposition`] (without yields those
+/// that rules write), and for the baselines its sentences as they stand or the whole passage as one unit.
 pub fn passage_units(kind: UnitKind, passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Assembly {
     match kind {
         UnitKind::Proposition => assemble(passage, yields),

@@ -2,8 +2,10 @@
 
 use crate::document::Span;
 use crate::proposition::frame::plain_heading;
+use crate::proposition::gates::refers;
 use crate::proposition::lexis::{Folded, is_content, is_ideograph, is_wordlike};
 use crate::proposition::source::Source;
+use crate::proposition::tidy::squeeze;
 
 /// Determiners that point back to a noun that follows them.
 const DETERMINERS: &[&str] =
@@ -120,8 +122,24 @@ fn resolve(noun: &[char], word: &str, before: &str, index: usize, source: &Sourc
             return Some((name, gap + len));
         }
     }
+    if word == "上述"
+        && let Some((quoted, place)) = quotation(index, source)
+    {
+        return Some(((format!("“{quoted}”的"), Some(place)), gap));
+    }
     let product = source.frame.product.clone().filter(|_| generic.is_some())?;
     Some(((product, None), gap + generic.map_or(0, |g| g.chars().count())))
+}
+
+/// The sentence in front, within the same paragraph and short enough to be quoted.
+fn quotation(index: usize, source: &Source) -> Option<(String, Span)> {
+    /// Longest quotation, in characters.
+    const LONGEST: usize = 40;
+    let before = source.sentences.get(index.checked_sub(1)?)?;
+    let text: String = before.original.chars().skip(source.frame.places[index - 1].marks).collect();
+    let text = squeeze(text.trim_end_matches(['；', ';', '。']));
+    let fits = text.chars().count() <= LONGEST && !text.contains(['“', '"']) && !refers(&text);
+    (fits && !source.frame.places[index].begins).then_some((text, before.span))
 }
 
 fn starts(chars: &[char], word: &str) -> bool {
