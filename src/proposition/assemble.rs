@@ -16,6 +16,7 @@ use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_se
 use crate::proposition::quantity::{Quantity, quantities};
 use crate::proposition::source::{SentenceView, Source};
 use crate::proposition::tidy::{squeeze, tidy};
+use crate::proposition::time::anchor_units;
 use crate::proposition::{
     Passage, RawProposition, Reason, Sentence, SentenceKind, SentenceYield, Status, Unit, UnitKind,
 };
@@ -51,6 +52,8 @@ pub fn assemble(passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Asse
         ledger.push(SentenceOutcome { sentence: *sentence, outcome });
     }
     work.keep_lone_headings(&mut ledger);
+    // After all gates: the number beside a time word is not in the text, the date of the document answers for it.
+    anchor_units(&mut work.units, passage.date);
     let uncovered = uncovered(&work.units, &ledger);
     Assembly { units: work.units, uncovered, ledger }
 }

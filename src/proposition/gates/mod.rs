@@ -14,7 +14,7 @@ mod opposite;
 mod reference;
 
 pub(crate) use content::support;
-pub(crate) use modal::{Modal, modals};
+pub(crate) use modal::{Force, Modal, modals};
 pub(crate) use reference::refers;
 
 use std::collections::{HashMap, HashSet};
