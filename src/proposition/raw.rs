@@ -58,4 +58,9 @@ impl<'a> Passage<'a> {
     pub fn new(title: &'a str, heading_path: &'a [String], text: &'a str, sentences: &'a [Sentence]) -> Self {
         Self { title, heading_path, text, sentences, date: None, names: &[], before: "", kept: &[] }
     }
+
+    /// True for a sentence that is kept as it stands without asking the model.
+    pub fn keeps(&self, sentence: usize) -> bool {
+        self.kept.get(sentence).copied().unwrap_or(false)
+    }
 }

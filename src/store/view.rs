@@ -8,13 +8,14 @@ use serde::de::DeserializeOwned;
 
 use super::rows::{Counts, DocumentRow, GenerationRow, SearchableUnit, SectionRow, SectionState, UnitCount, UnitRow};
 use super::schema::failed;
-use crate::document::Span;
+use crate::document::{Date, Span};
 use crate::error::{Error, Kind, Result};
 use crate::proposition::{Status, Unit, UnitKind};
 
-const DOCUMENT_COLUMNS: &str = "row, id, path, root, title, content_hash, encoding, format, chars, deleted";
+pub(super) const DOCUMENT_COLUMNS: &str =
+    "row, id, path, root, title, content_hash, encoding, format, chars, deleted, date";
 const SECTION_COLUMNS: &str =
-    "row, id, document, ordinal, start, stop, heading_path, text, input_hash, done, uncovered, ledger";
+    "row, id, document, ordinal, start, stop, heading_path, text, input_hash, done, uncovered, ledger, context";
 const UNIT_COLUMNS: &str = "u.row, s.id || '.' || u.ordinal, u.section, u.ordinal, u.statement, u.kind, u.status, \
      u.confidence, u.evidence, u.antecedents, u.entities, u.reasons, s.start";
 /// `?1` is the number of the generation that looks.
@@ -311,6 +312,11 @@ fn spans(row: &Row<'_>, column: usize, start: usize) -> rusqlite::Result<Vec<Spa
     Ok(spans.into_iter().map(|span| span.shifted(start)).collect())
 }
 
+fn date(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Date>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| text.parse().map_err(|error: Error| bad(column, error.to_string()))).transpose()
+}
+
 pub(super) fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     Ok(DocumentRow {
         row: row.get(0)?,
@@ -323,6 +329,7 @@ pub(super) fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
         format: row.get(7)?,
         chars: size(row, 8)?,
         deleted: row.get(9)?,
+        date: date(row, 10)?,
     })
 }
 
@@ -341,6 +348,7 @@ fn section_row(row: &Row<'_>) -> rusqlite::Result<SectionRow> {
         state: if done { SectionState::Done } else { SectionState::Pending },
         uncovered: spans(row, 10, start)?,
         ledger: row.get(11)?,
+        context: row.get(12)?,
     })
 }
 
