@@ -4,15 +4,19 @@
 //! a run that is interrupted or killed goes on where it was; readers see the old generation until the new one is whole.
 
 mod build;
+mod on_demand;
 mod options;
 mod progress;
+mod review;
 mod units;
 mod update;
 mod walk;
 
 pub use build::embedding_text;
+pub use on_demand::OnDemand;
 pub use options::{Embedded, IndexOptions, IndexSummary, PassageEmbedder};
 pub use progress::{Interrupt, Progress};
+pub use review::{ReviewSummary, Ruling, review};
 pub use units::passage_units;
 
 use crate::error::{Error, Kind, Result};

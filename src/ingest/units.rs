@@ -8,13 +8,15 @@ use crate::section::{FixedSplitter, HeadingSplitter, Section, Splitter};
 use crate::store::CacheKey;
 
 /// Raised when splitting, segmentation or the gates change what becomes of the same text.
-const VERSION: &str = "mingti units 1";
+const VERSION: &str = "mingti units 2";
 
 /// Everything of a run that shapes units.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) unit: UnitKind,
     window: usize,
+    /// See [`IndexOptions::review_below`].
+    pub(super) review_below: f32,
     /// Fingerprint of the extractor; empty when there is none.
     extractor: String,
 }
@@ -25,6 +27,7 @@ impl Settings {
         Self {
             unit: options.unit,
             window: options.window,
+            review_below: options.review_below,
             extractor: extractor.filter(|_| asks).map(Extractor::fingerprint).unwrap_or_default(),
         }
     }
@@ -66,7 +69,9 @@ impl Settings {
     fn hash(&self, parts: &[&[u8]]) -> CacheKey {
         let mut hasher = blake3::Hasher::new();
         let window = if self.unit == UnitKind::Fixed { self.window } else { 0 };
-        let kind = format!("{:?} {window}", self.unit);
+        // Only statements have a confidence that can be too low.
+        let below = if self.unit == UnitKind::Proposition { self.review_below } else { 0.0 };
+        let kind = format!("{:?} {window} {below}", self.unit);
         for part in [VERSION.as_bytes(), kind.as_bytes(), self.extractor.as_bytes()].iter().chain(parts) {
             add(&mut hasher, part);
         }

@@ -10,8 +10,8 @@ use super::walk::{Found, FoundFile};
 use crate::document::Document;
 use crate::error::{Error, Kind, Result};
 use crate::extractor::Extractor;
-use crate::proposition::{Assembly, SentenceYield, UnitKind, sentences};
-use crate::store::{CacheKey, NewDocument, NewSection, SectionDone, Writer};
+use crate::proposition::{Assembly, Decision, SentenceYield, UnitKind, apply_decisions, sentences, set_threshold};
+use crate::store::{CacheKey, NewDocument, NewSection, Recipe, SectionDone, SectionRow, View, Writer, section_key};
 
 /// Sections that are read ahead: a model fills its batch from them, and without one they are committed together.
 const TOGETHER: usize = 64;
@@ -155,7 +155,7 @@ struct Waiting {
     section: i64,
     path: String,
     passage: OwnedPassage,
-    key: CacheKey,
+    recipe: Recipe,
 }
 
 /// Makes the units of every section that waits for them.
@@ -167,14 +167,15 @@ pub(super) fn extract(
     interrupt: &Interrupt,
     summary: &mut IndexSummary,
 ) -> Result<()> {
+    replay(writer, progress, interrupt, summary)?;
     adopt(writer, settings)?;
     let pending = writer.view().pending()?;
-    let mut work = Work { total: pending.len(), done: 0, settings, progress, summary };
+    let mut work = Work { total: pending.len(), done: 0, progress, summary };
     for rows in pending.chunks(TOGETHER) {
         interrupt.check()?;
         let mut batch = Vec::with_capacity(rows.len());
         for &row in rows {
-            batch.push(waiting(writer, settings, row)?);
+            batch.push(waiting(writer.view(), settings, row)?);
         }
         let Some(extractor) = extractor.as_deref_mut().filter(|_| settings.asks_a_model()) else {
             work.commit(writer, &batch.iter().map(|w| (w, Vec::new())).collect::<Vec<_>>(), false)?;
@@ -194,10 +195,39 @@ pub(super) fn extract(
             let w = unknown[index];
             let json = serde_json::to_string(&yields)
                 .map_err(|error| Error::new(Kind::Internal, "cannot keep what the model wrote").because(error))?;
-            writer.put_extraction(&w.key, &json)?;
+            if let Some(key) = &w.recipe.extraction {
+                writer.put_extraction(key, &json)?;
+            }
             work.commit(writer, &[(w, yields)], false)
         };
         extractor.extract_each(&passages, &mut done, &|| interrupt.is_raised())?;
+    }
+    Ok(())
+}
+
+/// Makes the units of the sections that wait only because a person decided about them: what the model wrote is known.
+/// Sections that wait for the model are left.
+pub(super) fn replay(
+    writer: &mut Writer,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+    summary: &mut IndexSummary,
+) -> Result<()> {
+    let mut known = Vec::new();
+    for row in writer.view().pending()? {
+        let section = writer.view().section(row)?;
+        let Some(recipe) = section.recipe else { continue };
+        let (path, passage) = passage_of(writer.view(), recipe.unit, section)?;
+        let w = Waiting { section: row, path, passage, recipe };
+        let yields = kept(writer, &w)?;
+        if recipe.extraction.is_none() || yields.is_some() {
+            known.push((w, yields.unwrap_or_default()));
+        }
+    }
+    let mut work = Work { total: known.len(), done: 0, progress, summary };
+    for (w, yields) in known {
+        interrupt.check()?;
+        work.commit(writer, &[(&w, yields)], true)?;
     }
     Ok(())
 }
@@ -206,12 +236,38 @@ pub(super) fn extract(
 struct Work<'a> {
     total: usize,
     done: usize,
-    settings: &'a Settings,
     progress: &'a mut dyn FnMut(Progress),
     summary: &'a mut IndexSummary,
 }
 
 impl Work<'_> {
+    /// Gates and assembles what was written for a section and applies what people decided about it.
+    fn make(&mut self, writer: &Writer, w: &Waiting, yields: &[Option<SentenceYield>]) -> Result<Made> {
+        let passage = w.passage.borrow();
+        let mut assembly = passage_units(w.recipe.unit, &passage, yields);
+        set_threshold(&mut assembly.units, w.recipe.review_below);
+        // Where statements are not asked for, nothing that people say about them matters.
+        let decisions: Vec<Decision> = match w.recipe.unit {
+            UnitKind::Proposition => {
+                let about = section_key(passage.heading_path, passage.text);
+                writer.view().decisions_about(&about)?.into_iter().map(|row| row.decision).collect()
+            }
+            _ => Vec::new(),
+        };
+        let applied = apply_decisions(&passage, &mut assembly, &decisions);
+        for (number, reasons) in &applied.refused {
+            let reasons: Vec<String> = reasons.iter().map(|r| format!("{}: {}", r.gate, r.detail)).collect();
+            let message = format!(
+                "a reviewed statement is not searchable, a gate refuses it ({}): {}",
+                reasons.join("; "),
+                decisions[*number].statement
+            );
+            (self.progress)(Progress::Warning { path: w.path.clone(), message });
+        }
+        let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
+        Ok(Made { assembly, keys: applied.keys, ledger })
+    }
+
     /// Gates and assembles what was written for sections and commits them in one transaction.
     fn commit(
         &mut self,
@@ -219,22 +275,17 @@ impl Work<'_> {
         sections: &[(&Waiting, Vec<Option<SentenceYield>>)],
         cached: bool,
     ) -> Result<()> {
-        let assemblies: Vec<(Assembly, String)> = sections
-            .iter()
-            .map(|(w, yields)| {
-                let assembly = passage_units(self.settings.unit, &w.passage.borrow(), yields);
-                let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
-                (assembly, ledger)
-            })
-            .collect();
+        let made: Vec<Made> = sections.iter().map(|(w, yields)| self.make(writer, w, yields)).collect::<Result<_>>()?;
         let finished: Vec<SectionDone<'_>> = sections
             .iter()
-            .zip(&assemblies)
-            .map(|((w, _), (assembly, ledger))| SectionDone {
+            .zip(&made)
+            .map(|((w, _), made)| SectionDone {
                 section: w.section,
-                units: &assembly.units,
-                uncovered: &assembly.uncovered,
-                ledger,
+                units: &made.assembly.units,
+                uncovered: &made.assembly.uncovered,
+                ledger: &made.ledger,
+                keys: &made.keys,
+                recipe: w.recipe,
             })
             .collect();
         writer.commit_sections(&finished)?;
@@ -248,24 +299,43 @@ impl Work<'_> {
     }
 }
 
+/// The units of a section on their way into the store.
+struct Made {
+    assembly: Assembly,
+    keys: Vec<String>,
+    ledger: String,
+}
+
 /// What the model wrote for a section in an earlier run.
 fn kept(writer: &Writer, w: &Waiting) -> Result<Option<Vec<Option<SentenceYield>>>> {
-    let yields = writer.extraction(&w.key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
+    let Some(key) = &w.recipe.extraction else { return Ok(None) };
+    let yields = writer.extraction(key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
     Ok(yields.filter(|yields: &Vec<Option<SentenceYield>>| yields.len() == w.passage.sentences.len()))
 }
 
-fn waiting(writer: &Writer, settings: &Settings, row: i64) -> Result<Waiting> {
-    let view = writer.view();
+fn waiting(view: View<'_>, settings: &Settings, row: i64) -> Result<Waiting> {
     let section = view.section(row)?;
     let document = view.document(section.document)?;
-    let sentences = match settings.unit {
+    let key = settings.extraction_key(&document.format, &document.title, &section.heading_path, &section.text);
+    let recipe = Recipe {
+        unit: settings.unit,
+        extraction: settings.asks_a_model().then_some(key),
+        review_below: settings.review_below,
+    };
+    let (path, passage) = passage_of(view, settings.unit, section)?;
+    Ok(Waiting { section: row, path, passage, recipe })
+}
+
+/// The path of a section's document, and the section with everything that its units are made from.
+pub(super) fn passage_of(view: View<'_>, unit: UnitKind, section: SectionRow) -> Result<(String, OwnedPassage)> {
+    let document = view.document(section.document)?;
+    let sentences = match unit {
         UnitKind::Proposition | UnitKind::Sentence => sentences(&section.text, format_of(&document.format)),
         UnitKind::Section | UnitKind::Fixed => Vec::new(),
     };
-    let key = settings.extraction_key(&document.format, &document.title, &section.heading_path, &section.text);
     let passage =
         OwnedPassage { title: document.title, heading_path: section.heading_path, text: section.text, sentences };
-    Ok(Waiting { section: row, path: document.path, passage, key })
+    Ok((document.path, passage))
 }
 
 /// Sections that an interrupted run with other settings left waiting are made with the settings of this run, so that a
@@ -290,22 +360,11 @@ fn adopt(writer: &mut Writer, settings: &Settings) -> Result<()> {
         let rows: Vec<NewSection<'_>> = sections
             .iter()
             .map(|s| NewSection {
-                span: s.span,
-                heading_path: &s.heading_path,
-                text: &s.text,
                 input_hash: settings.section_hash(&document.format, &document.title, &s.heading_path, &s.text),
+                ..s.as_new()
             })
             .collect();
-        let new = NewDocument {
-            path: &document.path,
-            root: &document.root,
-            title: &document.title,
-            content_hash: LOOK_AGAIN,
-            encoding: &document.encoding,
-            format: &document.format,
-            chars: document.chars,
-        };
-        writer.replace_document(&new, &rows)?;
+        writer.replace_document(&NewDocument { content_hash: LOOK_AGAIN, ..document.as_new() }, &rows)?;
     }
     Ok(())
 }
