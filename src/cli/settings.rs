@@ -29,6 +29,9 @@ pub(crate) struct File {
     /// `[search]`
     #[serde(default)]
     pub(crate) search: SearchTable,
+    /// `[review]`
+    #[serde(default)]
+    pub(crate) review: ReviewTable,
 }
 
 /// What `index` (and, for the extractor, `extract`) does.
@@ -53,6 +56,14 @@ pub(crate) struct SearchTable {
     pub(crate) top_k: Option<usize>,
     /// How hits are found.
     pub(crate) mode: Option<ModeArg>,
+}
+
+/// What waits for a person.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReviewTable {
+    /// Confidence below which a statement waits.
+    pub(crate) below: Option<f32>,
 }
 
 /// What flags, environment and file give for every command.
@@ -104,7 +115,7 @@ fn read(path: &Path) -> Outcome<File> {
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         Failure::hinted(
             format!("{}, line {line}: {}", path.display(), error.message().trim_end().replace('\n', ", ")),
-            "known keys: models, device, jobs, [index] unit, extractor, embedder, [search] sections, top_k, mode",
+            "known keys: models, device, jobs, [index] unit, extractor, embedder, [search] sections, top_k, mode, [review] below",
         )
     })?;
     let zero = [
@@ -114,6 +125,10 @@ fn read(path: &Path) -> Outcome<File> {
     ];
     if let Some((key, _)) = zero.into_iter().find(|(_, value)| *value == Some(0)) {
         return Err(Failure::plain(format!("{}: `{key}`: expected a number of at least 1, found 0", path.display())));
+    }
+    if let Some(below) = file.review.below.filter(|below| !(0.0..=1.0).contains(below)) {
+        let what = format!("{}: `review.below`: expected a number from 0 to 1, found {below}", path.display());
+        return Err(Failure::plain(what));
     }
     Ok(file)
 }
@@ -148,7 +163,14 @@ mod tests {
 
     #[test]
     fn wrong_values_are_errors() {
-        for toml in ["[search]\nmode = \"fast\"", "jobs = 0", "jobs = -1", "not toml", "[search]\ntop_k = 0"] {
+        for toml in [
+            "[search]\nmode = \"fast\"",
+            "jobs = 0",
+            "jobs = -1",
+            "not toml",
+            "[search]\ntop_k = 0",
+            "[review]\nbelow = 2.0",
+        ] {
             assert!(settings(toml, None, None).is_err(), "{toml}");
         }
     }

@@ -9,10 +9,12 @@ mod legacy;
 mod lines;
 mod magic;
 pub(crate) mod markdown;
+mod pattern;
 mod text;
 mod title;
 
 pub use date::Date;
+pub use pattern::PathPattern;
 pub use text::{Span, Text};
 
 pub(crate) use front::key_of;

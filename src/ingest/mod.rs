@@ -5,9 +5,11 @@
 
 mod build;
 mod cost;
+mod on_demand;
 mod options;
 mod plan;
 mod progress;
+mod review;
 mod tier;
 mod units;
 mod update;
@@ -15,10 +17,12 @@ mod walk;
 
 pub use build::embedding_text;
 pub use cost::ModelUse;
+pub use on_demand::OnDemand;
 pub use options::{Embedded, IndexOptions, IndexSummary, PassageEmbedder};
 pub use plan::{Context, Plan, Planner, Prepared};
 pub use progress::{Interrupt, Progress};
 pub use tier::{Effort, Tier};
+pub use review::{ReviewSummary, Ruling, review};
 pub use units::passage_units;
 
 use crate::error::{Error, Kind, Result};

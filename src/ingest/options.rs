@@ -10,7 +10,7 @@ use crate::document::Date;
 use crate::embedder::{Embedder, Kind as EmbedderKind};
 use crate::error::Result;
 use crate::index::GraphOptions;
-use crate::proposition::UnitKind;
+use crate::proposition::{REVIEW_BELOW, UnitKind};
 
 /// What to index and how.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct IndexOptions {
     pub window: usize,
     /// How the vector index is built.
     pub graph: GraphOptions,
+    /// Confidence below which a statement that no gate objects to waits for review, in [0, 1].
+    pub review_below: f32,
 }
 
 impl IndexOptions {
@@ -45,6 +47,7 @@ impl IndexOptions {
             date: None,
             window: 500,
             graph: GraphOptions::default(),
+            review_below: REVIEW_BELOW,
         }
     }
 }

@@ -15,6 +15,8 @@ const VERSION: &str = "mingti units 2";
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) planner: Planner,
+    /// See [`IndexOptions::review_below`].
+    pub(super) review_below: f32,
     /// Fingerprint of the extractor; empty when none is asked.
     extractor: String,
 }
@@ -22,8 +24,8 @@ pub(super) struct Settings {
 impl Settings {
     pub(super) fn new(options: &IndexOptions, extractor: Option<&dyn Extractor>) -> Result<Self> {
         let planner = Planner::new(options, extractor.is_some())?;
-        let asks = planner.may_ask();
-        Ok(Self { planner, extractor: extractor.filter(|_| asks).map(Extractor::fingerprint).unwrap_or_default() })
+        let extractor = extractor.filter(|_| planner.may_ask()).map(Extractor::fingerprint).unwrap_or_default();
+        Ok(Self { planner, review_below: options.review_below, extractor })
     }
 
     /// True when a model is asked about a section.
@@ -34,13 +36,16 @@ impl Settings {
     /// Hash of everything that shapes a document's sections and units: its bytes and these settings. Its path is not in
     /// it, because it never changes for a document.
     pub(super) fn document_hash(&self, bytes: &[u8]) -> CacheKey {
-        hash(&[VERSION.as_bytes(), b"document", self.planner.digest().as_bytes(), self.extractor.as_bytes(), bytes])
+        let digest = format!("{} {}", self.planner.digest(), self.review_below);
+        hash(&[VERSION.as_bytes(), b"document", digest.as_bytes(), self.extractor.as_bytes(), bytes])
     }
 
     /// Hash of everything that shapes a section's units.
     pub(super) fn section_hash(&self, section: &SectionText<'_>, context: &Context) -> CacheKey {
         let extractor = if self.asks_a_model(context) { self.extractor.as_str() } else { "" };
-        section.hash(VERSION, extractor, context)
+        // Only statements have a confidence that can be too low.
+        let below = if context.unit == UnitKind::Proposition { self.review_below } else { 0.0 };
+        section.hash(&format!("{VERSION} {below}"), extractor, context)
     }
 
     /// Key of a section's extraction: what the model is told, and the model.

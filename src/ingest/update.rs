@@ -7,13 +7,14 @@ use super::cost::ModelUse;
 use super::options::IndexSummary;
 use super::plan::{Context, Prepared};
 use super::progress::{Interrupt, Progress};
+use super::tier::Effort;
 use super::units::{SectionText, Settings, format_name, format_of, passage_units};
 use super::walk::{Found, FoundFile};
 use crate::document::{Document, Text};
 use crate::error::{Error, Kind, Result};
 use crate::extractor::{Extractor, is_asked};
-use crate::proposition::{Assembly, SentenceYield};
-use crate::store::{CacheKey, NewDocument, NewSection, SectionDone, Writer};
+use crate::proposition::{Assembly, Decision, SentenceYield, UnitKind, apply_decisions, set_threshold};
+use crate::store::{CacheKey, NewDocument, NewSection, Recipe, SectionDone, SectionRow, View, Writer, section_key};
 
 /// Sections that are read ahead: a model fills its batch from them, and without one they are committed together.
 const TOGETHER: usize = 64;
@@ -170,7 +171,7 @@ struct Waiting {
     section: i64,
     path: String,
     prepared: Prepared,
-    key: CacheKey,
+    recipe: Recipe,
 }
 
 /// Makes the units of every section that waits for them.
@@ -182,6 +183,7 @@ pub(super) fn extract(
     interrupt: &Interrupt,
     summary: &mut IndexSummary,
 ) -> Result<()> {
+    replay(writer, progress, interrupt, summary)?;
     adopt(writer, settings)?;
     let pending = writer.view().pending()?;
     let mut work = Work { total: pending.len(), done: 0, progress, summary };
@@ -190,7 +192,7 @@ pub(super) fn extract(
         interrupt.check()?;
         let mut batch = Vec::with_capacity(rows.len());
         for &row in rows {
-            batch.push(waiting(writer, settings, row)?);
+            batch.push(waiting(writer.view(), settings, row)?);
         }
         let result = extract_batch(writer, settings, extractor, &batch, interrupt, &mut work);
         if work.summary.model != ModelUse::default() {
@@ -231,13 +233,40 @@ fn extract_batch(
         let w = unknown[index];
         let json = serde_json::to_string(&yields)
             .map_err(|error| Error::new(Kind::Internal, "cannot keep what the model wrote").because(error))?;
-        writer.put_extraction(&w.key, &json)?;
+        if let Some(key) = &w.recipe.extraction {
+            writer.put_extraction(key, &json)?;
+        }
         work.commit(writer, &[(w, yields)], false)
     };
     let tokens = extractor.tokens();
     let result = extractor.extract_each(&passages, &mut done, &|| interrupt.is_raised());
     work.summary.model.tokens += extractor.tokens().saturating_sub(tokens);
     result
+/// Makes the units of the sections that wait only because a person decided about them: what the model wrote is known.
+/// Sections that wait for the model are left.
+pub(super) fn replay(
+    writer: &mut Writer,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+    summary: &mut IndexSummary,
+) -> Result<()> {
+    let mut known = Vec::new();
+    for row in writer.view().pending()? {
+        let section = writer.view().section(row)?;
+        let Some(recipe) = section.recipe else { continue };
+        let (path, prepared) = prepared(writer.view(), recipe.unit, section)?;
+        let w = Waiting { section: row, path, prepared, recipe };
+        let yields = kept(writer, &w)?;
+        if recipe.extraction.is_none() || yields.is_some() {
+            known.push((w, yields.unwrap_or_default()));
+        }
+    }
+    let mut work = Work { total: known.len(), done: 0, progress, summary };
+    for (w, yields) in known {
+        interrupt.check()?;
+        work.commit(writer, &[(&w, yields)], true)?;
+    }
+    Ok(())
 }
 
 /// Committing finished sections and telling about it.
@@ -249,6 +278,33 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Gates and assembles what was written for a section and applies what people decided about it.
+    fn make(&mut self, writer: &Writer, w: &Waiting, yields: &[Option<SentenceYield>]) -> Result<Made> {
+        let passage = w.prepared.passage();
+        let mut assembly = passage_units(w.recipe.unit, &passage, yields);
+        set_threshold(&mut assembly.units, w.recipe.review_below);
+        // Where statements are not asked for, nothing that people say about them matters.
+        let decisions: Vec<Decision> = match w.recipe.unit {
+            UnitKind::Proposition => {
+                let about = section_key(passage.heading_path, passage.text);
+                writer.view().decisions_about(&about)?.into_iter().map(|row| row.decision).collect()
+            }
+            _ => Vec::new(),
+        };
+        let applied = apply_decisions(&passage, &mut assembly, &decisions);
+        for (number, reasons) in &applied.refused {
+            let reasons: Vec<String> = reasons.iter().map(|r| format!("{}: {}", r.gate, r.detail)).collect();
+            let message = format!(
+                "a reviewed statement is not searchable, a gate refuses it ({}): {}",
+                reasons.join("; "),
+                decisions[*number].statement
+            );
+            (self.progress)(Progress::Warning { path: w.path.clone(), message });
+        }
+        let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
+        Ok(Made { assembly, keys: applied.keys, ledger })
+    }
+
     /// Gates and assembles what was written for sections and commits them in one transaction.
     fn commit(
         &mut self,
@@ -256,22 +312,17 @@ impl Work<'_> {
         sections: &[(&Waiting, Vec<Option<SentenceYield>>)],
         cached: bool,
     ) -> Result<()> {
-        let assemblies: Vec<(Assembly, String)> = sections
-            .iter()
-            .map(|(w, yields)| {
-                let assembly = passage_units(w.prepared.context.unit, &w.prepared.passage(), yields);
-                let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
-                (assembly, ledger)
-            })
-            .collect();
+        let made: Vec<Made> = sections.iter().map(|(w, yields)| self.make(writer, w, yields)).collect::<Result<_>>()?;
         let finished: Vec<SectionDone<'_>> = sections
             .iter()
-            .zip(&assemblies)
-            .map(|((w, _), (assembly, ledger))| SectionDone {
+            .zip(&made)
+            .map(|((w, _), made)| SectionDone {
                 section: w.section,
-                units: &assembly.units,
-                uncovered: &assembly.uncovered,
-                ledger,
+                units: &made.assembly.units,
+                uncovered: &made.assembly.uncovered,
+                ledger: &made.ledger,
+                keys: &made.keys,
+                recipe: w.recipe,
             })
             .collect();
         writer.commit_sections(&finished)?;
@@ -286,14 +337,21 @@ impl Work<'_> {
     }
 }
 
+/// The units of a section on their way into the store.
+struct Made {
+    assembly: Assembly,
+    keys: Vec<String>,
+    ledger: String,
+}
+
 /// What the model wrote for a section in an earlier run.
 fn kept(writer: &Writer, w: &Waiting) -> Result<Option<Vec<Option<SentenceYield>>>> {
-    let yields = writer.extraction(&w.key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
+    let Some(key) = &w.recipe.extraction else { return Ok(None) };
+    let yields = writer.extraction(key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
     Ok(yields.filter(|yields: &Vec<Option<SentenceYield>>| yields.len() == w.prepared.passage().sentences.len()))
 }
 
-fn waiting(writer: &Writer, settings: &Settings, row: i64) -> Result<Waiting> {
-    let view = writer.view();
+fn waiting(view: View<'_>, settings: &Settings, row: i64) -> Result<Waiting> {
     let section = view.section(row)?;
     let document = view.document(section.document)?;
     let context = Context::from_json(&section.context).ok_or_else(|| {
@@ -302,9 +360,19 @@ fn waiting(writer: &Writer, settings: &Settings, row: i64) -> Result<Waiting> {
     let (format, title, heading_path, text) =
         (document.format.as_str(), document.title.as_str(), section.heading_path.as_slice(), section.text.as_str());
     let key = settings.extraction_key(&SectionText { format, title, heading_path, text }, &context);
+    let extraction = settings.asks_a_model(&context).then_some(key);
+    let recipe = Recipe { unit: context.unit, extraction, review_below: settings.review_below };
+    let (path, prepared) = prepared(view, recipe.unit, section)?;
+    Ok(Waiting { section: row, path, prepared, recipe })
+}
+
+/// The path of a section's document, and the section with everything that its units are made from. `unit` stands in for
+/// the settings of a section that an older version wrote.
+pub(super) fn prepared(view: View<'_>, unit: UnitKind, section: SectionRow) -> Result<(String, Prepared)> {
+    let document = view.document(section.document)?;
+    let context = Context::from_json(&section.context).unwrap_or_else(|| Context::new(unit, Effort::Full));
     let format = format_of(&document.format);
-    let prepared = Prepared::new(document.title, section.heading_path, section.text, format, context);
-    Ok(Waiting { section: row, path: document.path, prepared, key })
+    Ok((document.path, Prepared::new(document.title, section.heading_path, section.text, format, context)))
 }
 
 /// How the sentences of a section were answered.

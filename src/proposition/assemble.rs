@@ -3,11 +3,13 @@
 //! Every sentence ends as one of: statements that carry it, its own text as a `sentence` unit, or an entry in the ledger that
 //! says why it needs none (a heading that is part of every unit's heading path, a line without words).
 
+pub(super) mod review;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::document::Span;
 use crate::proposition::clause::label_len;
-use crate::proposition::confidence::{REVIEW_BELOW, Signals, confidence};
+use crate::proposition::confidence::{LOW_CONFIDENCE, REVIEW_BELOW, Signals, confidence};
 use crate::proposition::entities::entities;
 use crate::proposition::evidence::{antecedents, coverage, spans};
 use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, modals, refers, support};
@@ -331,7 +333,7 @@ fn judge_one(candidate: &Candidate<'_>, probability: f32, repaired: &Repaired, s
     });
     let mut reasons = reasons(&findings);
     if confidence < REVIEW_BELOW && reasons.is_empty() {
-        reasons.push(Reason { gate: "low-confidence".to_owned(), detail: format!("{confidence:.2}") });
+        reasons.push(Reason { gate: LOW_CONFIDENCE.to_owned(), detail: format!("{confidence:.2}") });
     }
     let status = if confidence < REVIEW_BELOW || !findings.is_empty() { Status::Review } else { Status::Accepted };
     if !repaired.rules.is_empty() {
@@ -397,24 +399,24 @@ fn left_out(own: &SentenceView, good: &[String], carried: &HashSet<String>, sour
     let silent = |at: usize| at < label || links.iter().any(|l| l.contains(&at));
     let share = coverage(own.terms.iter().filter(|t| !silent(t.start)), carried, source);
     if share < MIN_COVERAGE {
-        return Some(format!("the statements carry {:.0} % of its words", share * 100.0));
+        return Some(format!("its statements carry too few of its words: {:.0} %", share * 100.0));
     }
     let all = Folded::new(&good.join("\n"));
     let numbers: HashSet<String> = quantities(&all).into_iter().map(|q| q.number).collect();
     let missing =
         |q: &&Quantity| !silent(q.start) && !is_cross_reference(&own.folded, q) && !numbers.contains(&q.number);
     if let Some(q) = own.quantities.iter().find(missing) {
-        return Some(format!("no statement carries {}", own.folded.text(q.start, q.end)));
+        return Some(format!("no statement carries: {}", own.folded.text(q.start, q.end)));
     }
     for token in tokens(&own.folded).iter().filter(|t| !silent(t.start) && t.kind == TokenKind::Code) {
         if !all.contains(&own.folded.chars[token.start..token.end]) {
-            return Some(format!("no statement carries {}", own.folded.text(token.start, token.end)));
+            return Some(format!("no statement carries: {}", own.folded.text(token.start, token.end)));
         }
     }
     for modal in modals(&own.folded, own.chinese) {
         let word: Vec<char> = modal.word.chars().collect();
         if !all.contains(&word) {
-            return Some(format!("no statement carries {}", modal.word));
+            return Some(format!("no statement carries: {}", modal.word));
         }
     }
     let present = term_set(&terms(&all));
@@ -424,7 +426,7 @@ fn left_out(own: &SentenceView, good: &[String], carried: &HashSet<String>, sour
         // What only points elsewhere is resolved in other words.
         let points = inside <= 10 && refers(&text);
         if inside >= 4 && !points && coverage(own.terms_in(clause), &present, source) < MIN_COVERAGE / 2.0 {
-            return Some(format!("no statement carries {}", text.trim()));
+            return Some(format!("no statement carries: {}", text.trim()));
         }
     }
     None

@@ -4,6 +4,7 @@ mod assemble;
 mod clause;
 mod confidence;
 mod entities;
+mod entity_key;
 mod evidence;
 mod frame;
 mod gates;
@@ -22,9 +23,13 @@ mod time;
 mod time_words;
 mod unit;
 
+pub use assemble::review::{
+    Applied, Decision, REVIEWED, Verdict, apply_decisions, judge_statement, set_threshold, unit_keys,
+};
 pub use assemble::{Assembly, assemble};
 pub use confidence::REVIEW_BELOW;
 pub use entities::entities;
+pub use entity_key::entity_key;
 pub use ledger::{Outcome, SentenceOutcome};
 pub use need::{needs_rewriting, readable_as_they_stand};
 pub use raw::{Passage, RawProposition, Sentence, SentenceYield};

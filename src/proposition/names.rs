@@ -423,7 +423,7 @@ mod tests {
     #[test]
     fn a_short_form_that_could_mean_two_names_tells_none() {
         let document = "XH-500 液压冲床和 XH-600 机械冲床。";
-        assert!(told("手册", document, "冲床每月润滑，设备断电。").is_empty());
+        assert!(told("手册", document, "该机床每月润滑，冲床断电。").is_empty());
         assert_eq!(told("手册", document, "XH-600 每月润滑。"), ["XH-600 机械冲床"]);
     }
 }

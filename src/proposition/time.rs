@@ -12,7 +12,7 @@ use crate::document::Date;
 use crate::proposition::entities::entities;
 use crate::proposition::gates::modals;
 use crate::proposition::lexis::{Folded, is_chinese, is_ideograph};
-use crate::proposition::time_words::{Step, Word, words};
+use crate::proposition::time_words::{Step, Word, all_words, words};
 use crate::proposition::{Reason, Unit, UnitKind};
 
 /// Name of the mark on a unit with a time word that is not anchored.
@@ -63,6 +63,20 @@ pub(crate) fn anchor(statement: &str, date: Option<Date>) -> Anchored {
     result.extend(&chars[at..]);
     out.statement = result.into_iter().collect();
     out
+}
+
+/// `statement` without what [`anchor`] writes beside its time words: what the gates can compare with the text.
+pub(crate) fn without_anchors(statement: &str, date: Option<Date>) -> String {
+    let Some(date) = date else { return statement.to_owned() };
+    let mut rest = statement.to_owned();
+    let chars: Vec<char> = statement.chars().collect();
+    for word in all_words(&chars) {
+        if let Some(known) = meaning(&word, date) {
+            let text: String = chars[word.start..word.after].iter().collect();
+            rest = rest.replace(&(text.clone() + &bracketed(&word, &known)), &text);
+        }
+    }
+    rest
 }
 
 /// True when `text` holds a time word, so that what is made of it depends on the date of the document.
@@ -145,25 +159,10 @@ const GENERIC_ZH: &[&str] = &[
     "按下", "选择", "選擇", "界面", "画面", "畫面", "菜单", "选单", "按照", "计算", "計算", "公式",
 ];
 const GENERIC_EN: &[&str] = &[
-    "each",
-    "every",
-    "any",
-    "if",
-    "when",
-    "whenever",
-    "unless",
-    "display",
-    "displays",
-    "show",
-    "shows",
-    "view",
-    "select",
-    "press",
-    "tap",
-    "click",
-    "calculate",
-    "calculated",
+    "each", "every", "any", "if", "when", "whenever", "unless", "display", "displays", "show", "shows", "calculate", "calculated",
 ];
+/// Words that open an instruction.
+const INSTRUCTIONS_EN: &[&str] = &["press", "select", "tap", "click", "view", "see", "open", "enter", "choose", "check"];
 
 /// True for a statement that holds at any time: it demands, allows or forbids, or says what a machine shows.
 fn is_generic(statement: &str) -> bool {
@@ -177,7 +176,8 @@ fn is_generic(statement: &str) -> bool {
         return GENERIC_ZH.iter().any(|word| statement.contains(word));
     }
     let lower = statement.to_lowercase();
-    lower.split(|c: char| !c.is_alphanumeric()).any(|word| GENERIC_EN.contains(&word))
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some_and(|first| INSTRUCTIONS_EN.contains(first)) || words.any(|word| GENERIC_EN.contains(&word))
 }
 
 #[cfg(test)]
@@ -240,6 +240,17 @@ mod tests {
             assert_eq!((anchored.statement.as_str(), anchored.open.len()), (statement, 1));
         }
         assert_eq!(anchored("该泵必须于明年更换。", "2024"), "该泵必须于明年（2025年）更换。");
+    }
+
+    #[test]
+    fn anchors_can_be_taken_off_again() {
+        for statement in ["去年更换了主轴，今年复位。", "Last quarter the press stopped; it came with last year’s overhaul."] {
+            let date = "2024-05-06".parse().ok();
+            let with = anchor(statement, date).statement;
+            assert!(with != statement);
+            assert_eq!(without_anchors(&with, date), statement);
+        }
+        assert_eq!(without_anchors("去年（2020年）更换。", "2024".parse().ok()), "去年（2020年）更换。");
     }
 
     #[test]

@@ -85,6 +85,11 @@ const OTHER_ZH: &[(&str, Step)] = &[
 /// The time words of `text`, in order and disjoint. Quoted words, and words beside which the date stands already, are
 /// none.
 pub(super) fn words(text: &[char]) -> Vec<Word> {
+    all_words(text).into_iter().filter(|word| !is_dated(&text[word.after..])).collect()
+}
+
+/// [`words`], and those beside which the date stands.
+pub(super) fn all_words(text: &[char]) -> Vec<Word> {
     let mut found = Vec::new();
     let mut quoted: Option<Vec<bool>> = None;
     let mut at = 0;
@@ -95,7 +100,7 @@ pub(super) fn words(text: &[char]) -> Vec<Word> {
         };
         at = word.end;
         let quoted = quoted.get_or_insert_with(|| quotes(text));
-        if !quoted[word.start] && !is_dated(&text[word.after..]) {
+        if !quoted[word.start] {
             found.push(word);
         }
     }

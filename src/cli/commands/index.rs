@@ -22,7 +22,10 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
         _ => None,
     };
     let embedder = loader.embedder(args.embedder.as_deref().or(table.embedder.as_deref()))?;
-    let options = IndexOptions { unit: unit_kind(unit), ..IndexOptions::new(&settings.index, args.paths) };
+    let mut options = IndexOptions { unit: unit_kind(unit), ..IndexOptions::new(&settings.index, args.paths) };
+    if let Some(below) = args.review_below.or(settings.file.review.below) {
+        options.review_below = below;
+    }
     let started = std::time::Instant::now();
     let mut reporter = Reporter::new(args.json);
     let summary = ingest::index(
