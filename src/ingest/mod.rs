@@ -21,8 +21,8 @@ pub use on_demand::OnDemand;
 pub use options::{Embedded, IndexOptions, IndexSummary, PassageEmbedder};
 pub use plan::{Context, Plan, Planner, Prepared};
 pub use progress::{Interrupt, Progress};
-pub use tier::{Effort, Tier};
 pub use review::{ReviewSummary, Ruling, review};
+pub use tier::{Effort, Tier};
 pub use units::passage_units;
 
 use crate::error::{Error, Kind, Result};

@@ -242,6 +242,8 @@ fn extract_batch(
     let result = extractor.extract_each(&passages, &mut done, &|| interrupt.is_raised());
     work.summary.model.tokens += extractor.tokens().saturating_sub(tokens);
     result
+}
+
 /// Makes the units of the sections that wait only because a person decided about them: what the model wrote is known.
 /// Sections that wait for the model are left.
 pub(super) fn replay(

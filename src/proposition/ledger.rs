@@ -42,7 +42,7 @@ impl Outcome {
     /// The reason, where there is one.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Fallback { reason } | Self::Skipped { reason } => Some(reason),
+            Self::Fallback { reason } | Self::Skipped { reason } | Self::Repaired { reason, .. } => Some(reason),
             Self::Propositions { .. } | Self::Heading | Self::TableRow => None,
         }
     }

@@ -36,7 +36,7 @@ pub use raw::{Passage, RawProposition, Sentence, SentenceYield};
 pub use segment::sentences;
 pub use unit::{Reason, Status, Unit, UnitKind};
 
-pub(crate) use names::{FullName, full_names, names_for};
+pub(crate) use names::{full_names, names_for};
 pub(crate) use need::opens_with_reference;
 pub(crate) use time::mentions_time;
 

@@ -159,10 +159,23 @@ const GENERIC_ZH: &[&str] = &[
     "按下", "选择", "選擇", "界面", "画面", "畫面", "菜单", "选单", "按照", "计算", "計算", "公式",
 ];
 const GENERIC_EN: &[&str] = &[
-    "each", "every", "any", "if", "when", "whenever", "unless", "display", "displays", "show", "shows", "calculate", "calculated",
+    "each",
+    "every",
+    "any",
+    "if",
+    "when",
+    "whenever",
+    "unless",
+    "display",
+    "displays",
+    "show",
+    "shows",
+    "calculate",
+    "calculated",
 ];
 /// Words that open an instruction.
-const INSTRUCTIONS_EN: &[&str] = &["press", "select", "tap", "click", "view", "see", "open", "enter", "choose", "check"];
+const INSTRUCTIONS_EN: &[&str] =
+    &["press", "select", "tap", "click", "view", "see", "open", "enter", "choose", "check"];
 
 /// True for a statement that holds at any time: it demands, allows or forbids, or says what a machine shows.
 fn is_generic(statement: &str) -> bool {
@@ -244,7 +257,9 @@ mod tests {
 
     #[test]
     fn anchors_can_be_taken_off_again() {
-        for statement in ["去年更换了主轴，今年复位。", "Last quarter the press stopped; it came with last year’s overhaul."] {
+        for statement in
+            ["去年更换了主轴，今年复位。", "Last quarter the press stopped; it came with last year’s overhaul."]
+        {
             let date = "2024-05-06".parse().ok();
             let with = anchor(statement, date).statement;
             assert!(with != statement);

@@ -93,8 +93,8 @@ fn judge(passage: &Passage<'_>, source: &Source, place: Span, statement: &str) -
         return rejected(&statement, place, &[finding]);
     }
     let candidate = Candidate::new(&statement, index, source, &HashMap::new());
-    let raw = RawProposition { statement: statement.clone(), probability: 1.0 };
-    let mut unit = judge_one(&candidate, &raw, &source.sentences[index], source);
+    // Nothing is repaired: a person's statement is taken as it stands or refused.
+    let mut unit = judge_one(&candidate, 1.0, &Repaired::default(), source);
     if unit.is_searchable() {
         // What only asked for a person has been seen by one.
         unit.status = Status::Accepted;
