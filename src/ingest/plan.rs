@@ -171,9 +171,10 @@ impl Prepared {
             UnitKind::Proposition | UnitKind::Sentence => sentences(&text, format),
             UnitKind::Section | UnitKind::Fixed => Vec::new(),
         };
-        let kept = match context.mode {
-            Effort::Full => Vec::new(),
-            Effort::Cheap => readable_as_they_stand(&text, &sentences),
+        let kept = match (context.unit, context.mode) {
+            (UnitKind::Proposition, Effort::Full) => Vec::new(),
+            (UnitKind::Proposition, Effort::Cheap) => readable_as_they_stand(&text, &sentences),
+            _ => vec![true; sentences.len()],
         };
         Self { title, heading_path, text, context, sentences, kept }
     }
