@@ -96,7 +96,7 @@ fn from_page(text: &str, format: Format) -> Option<Date> {
     let mut best: Option<(Rank, Date)> = None;
     let mut seen = 0;
     for line in text_lines(body).take(PAGE.0) {
-        let line: Vec<char> = body[line.start..line.end].chars().collect();
+        let line: Vec<char> = body[line.start..line.end].chars().take(PAGE.1 + 1).collect();
         seen += line.len();
         if seen > PAGE.1 {
             break;

@@ -32,7 +32,7 @@ impl ModelUse {
     /// nothing was asked, or by a model that does not count.
     pub fn tokens_avoided(&self) -> Option<u64> {
         let spared = u128::from(self.kept_chars) + u128::from(self.cached_chars);
-        let estimate = (spared * u128::from(self.tokens)).checked_div(u128::from(self.asked_chars))?;
+        let estimate = spared.checked_mul(u128::from(self.tokens))?.checked_div(u128::from(self.asked_chars))?;
         if self.tokens == 0 { None } else { u64::try_from(estimate).ok() }
     }
 
@@ -53,13 +53,13 @@ impl ModelUse {
 
 impl std::ops::AddAssign for ModelUse {
     fn add_assign(&mut self, other: Self) {
-        self.tokens += other.tokens;
-        self.asked_sentences += other.asked_sentences;
-        self.asked_chars += other.asked_chars;
-        self.kept_sentences += other.kept_sentences;
-        self.kept_chars += other.kept_chars;
-        self.cached_sentences += other.cached_sentences;
-        self.cached_chars += other.cached_chars;
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.asked_sentences = self.asked_sentences.saturating_add(other.asked_sentences);
+        self.asked_chars = self.asked_chars.saturating_add(other.asked_chars);
+        self.kept_sentences = self.kept_sentences.saturating_add(other.kept_sentences);
+        self.kept_chars = self.kept_chars.saturating_add(other.kept_chars);
+        self.cached_sentences = self.cached_sentences.saturating_add(other.cached_sentences);
+        self.cached_chars = self.cached_chars.saturating_add(other.cached_chars);
     }
 }
 

@@ -9,3 +9,4 @@ mod faults;
 mod help;
 mod interruption;
 mod support;
+mod tiers;
