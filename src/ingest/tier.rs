@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(unit(&document("log/b/a.md", "x")), None);
         assert_eq!(unit(&document("a.md", "---\ndoc_type: manual\n---\n")), Some((None, Some(Effort::Cheap))));
         assert_eq!(unit(&document("a.md", "---\ndoc-type: [note, manual]\n---\n")), Some((None, Some(Effort::Cheap))));
-        assert_eq!(unit(&document("a.md", &"字".repeat(20))), Some((Some(UnitKind::Section), None)));
+        assert_eq!(unit(&document("a.md", &"字".repeat(20))), Some((Some(UnitKind::Sentence), None)));
         assert_eq!(unit(&document("a.md", &"字".repeat(19))), None);
     }
 

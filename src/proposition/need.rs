@@ -92,14 +92,18 @@ pub(crate) fn opens_with_reference(text: &str, sentences: &[Sentence]) -> bool {
     })
 }
 
-/// The beginning of a sentence, in which a reference can only point at what stood before.
+/// The beginning of a sentence, in which a reference can only point at what stood before; words that point ahead are
+/// taken out.
 fn opening(body: &str) -> String {
     const CHARS: usize = 10;
     const WORDS: usize = 5;
+    const AHEAD_ZH: [&str; 8] = ["下列", "如下", "以下", "见下", "下图", "下表", "下文", "后文"];
     if is_chinese(body) {
-        return body.chars().take(CHARS).collect();
+        let start: String = body.chars().take(CHARS).collect();
+        return AHEAD_ZH.iter().fold(start, |text, word| text.replace(word, " "));
     }
-    body.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ")
+    let ahead = |word: &&str| !matches!(*word, "following" | "follows" | "follows:" | "below");
+    body.split_whitespace().take(WORDS).filter(ahead).collect::<Vec<_>>().join(" ")
 }
 
 /// True when a back reference stands in `clause`; words that only look like one are taken out.
