@@ -3,11 +3,13 @@
 //! Every sentence ends as one of: statements that carry it, its own text as a `sentence` unit, or an entry in the ledger that
 //! says why it needs none (a heading that is part of every unit's heading path, a line without words).
 
+pub(super) mod review;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::document::Span;
 use crate::proposition::clause::label_len;
-use crate::proposition::confidence::{REVIEW_BELOW, Signals, confidence};
+use crate::proposition::confidence::{LOW_CONFIDENCE, REVIEW_BELOW, Signals, confidence};
 use crate::proposition::entities::entities;
 use crate::proposition::evidence::{antecedents, coverage, spans};
 use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, modals, refers, support};
@@ -18,6 +20,7 @@ use crate::proposition::repair::{Repaired, repair, split};
 use crate::proposition::source::{SentenceView, Source};
 use crate::proposition::table::{self, Row};
 use crate::proposition::tidy::{squeeze, tidy};
+use crate::proposition::time::anchor_units;
 use crate::proposition::{Passage, Reason, Sentence, SentenceKind, SentenceYield, Status, Unit, UnitKind};
 use crate::section::sentence::ends;
 
@@ -65,6 +68,8 @@ fn build(passage: &Passage<'_>, yields: &[Option<SentenceYield>], source: Option
         ledger.push(SentenceOutcome { sentence: *sentence, outcome });
     }
     work.keep_lone_headings(&mut ledger);
+    // After all gates: the number beside a time word is not in the text, the date of the document answers for it.
+    anchor_units(&mut work.units, passage.date);
     let uncovered = uncovered(&work.units, &ledger);
     Assembly { units: work.units, uncovered, ledger }
 }
@@ -379,7 +384,7 @@ fn judge_one(mut candidate: Candidate<'_>, probability: f32, repaired: &Repaired
     });
     let mut reasons = reasons(&findings);
     if confidence < REVIEW_BELOW && reasons.is_empty() {
-        reasons.push(Reason { gate: "low-confidence".to_owned(), detail: format!("{confidence:.2}") });
+        reasons.push(Reason { gate: LOW_CONFIDENCE.to_owned(), detail: format!("{confidence:.2}") });
     }
     let status = if confidence < REVIEW_BELOW || !findings.is_empty() { Status::Review } else { Status::Accepted };
     if !repaired.rules.is_empty() {
@@ -451,24 +456,24 @@ fn left_out(
     let silent = |at: usize| at < label || links.iter().any(|l| l.contains(&at));
     let share = coverage(own.terms.iter().filter(|t| !silent(t.start)), carried, source);
     if share < least {
-        return Some(format!("the statements carry {:.0} % of its words", share * 100.0));
+        return Some(format!("its statements carry too few of its words: {:.0} %", share * 100.0));
     }
     let all = Folded::new(&good.join("\n"));
     let numbers: HashSet<String> = quantities(&all).into_iter().map(|q| q.number).collect();
     let missing =
         |q: &&Quantity| !silent(q.start) && !is_cross_reference(&own.folded, q) && !numbers.contains(&q.number);
     if let Some(q) = own.quantities.iter().find(missing) {
-        return Some(format!("no statement carries {}", own.folded.text(q.start, q.end)));
+        return Some(format!("no statement carries: {}", own.folded.text(q.start, q.end)));
     }
     for token in tokens(&own.folded).iter().filter(|t| !silent(t.start) && t.kind == TokenKind::Code) {
         if !all.contains(&own.folded.chars[token.start..token.end]) {
-            return Some(format!("no statement carries {}", own.folded.text(token.start, token.end)));
+            return Some(format!("no statement carries: {}", own.folded.text(token.start, token.end)));
         }
     }
     for modal in modals(&own.folded, own.chinese) {
         let word: Vec<char> = modal.word.chars().collect();
         if !all.contains(&word) {
-            return Some(format!("no statement carries {}", modal.word));
+            return Some(format!("no statement carries: {}", modal.word));
         }
     }
     let present = term_set(&terms(&all));
@@ -478,7 +483,7 @@ fn left_out(
         // What only points elsewhere is resolved in other words.
         let points = inside <= 10 && refers(&text);
         if inside >= 4 && !points && coverage(own.terms_in(clause), &present, source) < MIN_COVERAGE / 2.0 {
-            return Some(format!("no statement carries {}", text.trim()));
+            return Some(format!("no statement carries: {}", text.trim()));
         }
     }
     None

@@ -3,6 +3,9 @@
 /// Below this a searchable statement waits for a person.
 pub const REVIEW_BELOW: f32 = 0.5;
 
+/// The reason of a statement that waits for a person because of its confidence alone.
+pub(crate) const LOW_CONFIDENCE: &str = "low-confidence";
+
 /// Factor for each gate that could not prove the statement wrong but would like a person to look.
 const DOUBT: f32 = 0.5;
 

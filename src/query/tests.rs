@@ -48,13 +48,14 @@ fn fill(dir: &Path, documents: Documents<'_>, kind: UnitKind) {
             .map(|(text, heading_path)| {
                 let span = Span::new(at, at + text.chars().count());
                 at = span.end;
-                NewSection { span, heading_path, text, input_hash: [0; 32] }
+                NewSection { span, heading_path, text, context: "", input_hash: [0; 32] }
             })
             .collect();
         let document = NewDocument {
             path,
             root: "r",
             title: "手册",
+            date: None,
             content_hash: [0; 32],
             encoding: "UTF-8",
             format: "plain-text",
@@ -75,7 +76,7 @@ fn fill(dir: &Path, documents: Documents<'_>, kind: UnitKind) {
             let mut rejected = Unit::verbatim(kind, "主轴主轴主轴", Span::new(0, at));
             rejected.status = Status::Rejected;
             units.push(rejected);
-            let done = SectionDone { section: section.row, units: &units, uncovered: &[], ledger: "" };
+            let done = SectionDone { section: section.row, units: &units, ..SectionDone::default() };
             writer.commit_sections(&[done]).unwrap();
         }
     }
@@ -126,8 +127,14 @@ const MANUAL: Documents<'static> = &[
 ];
 
 fn ask(searcher: &Searcher, query: &str, mode: Mode, path: Option<&str>) -> SearchResponse {
-    let request =
-        SearchRequest { query: query.to_owned(), sections: 3, top_k: 15, mode, path: path.map(str::to_owned) };
+    let request = SearchRequest {
+        query: query.to_owned(),
+        sections: 3,
+        top_k: 15,
+        mode,
+        path: path.map(str::to_owned),
+        entities: Vec::new(),
+    };
     searcher.search(&request).unwrap()
 }
 
@@ -219,8 +226,14 @@ fn a_path_pattern_leaves_only_its_documents() {
         assert_eq!(english.results.len(), 1);
         assert!(ask(&searcher, "switch", mode, Some("*.md")).results.is_empty());
     }
-    let request =
-        SearchRequest { query: "x".into(), sections: 3, top_k: 15, mode: Mode::Lexical, path: Some("[".into()) };
+    let request = SearchRequest {
+        query: "x".into(),
+        sections: 3,
+        top_k: 15,
+        mode: Mode::Lexical,
+        path: Some("[".into()),
+        entities: Vec::new(),
+    };
     assert!(searcher.search(&request).unwrap_err().to_string().contains("not a path pattern"));
 }
 
@@ -245,8 +258,14 @@ fn a_short_section_takes_in_its_neighbour_under_the_same_headings_only() {
     let dir = tempfile::tempdir().unwrap();
     fill(dir.path(), MANUAL, UnitKind::Sentence);
     let searcher = open(dir.path());
-    let request =
-        SearchRequest { query: "设备部编制".into(), sections: 1, top_k: 15, mode: Mode::Lexical, path: None };
+    let request = SearchRequest {
+        query: "设备部编制".into(),
+        sections: 1,
+        top_k: 15,
+        mode: Mode::Lexical,
+        path: None,
+        entities: Vec::new(),
+    };
     let found = searcher.search(&request).unwrap().results.remove(0);
     assert_eq!(found.text, "无。本手册由设备部编制，每年修订一次。");
     let plain = Ranking { expand_below: 0, ..Ranking::default() };
@@ -262,7 +281,14 @@ fn another_embedder_or_none_is_refused_where_it_matters() {
     assert!(error.to_string().contains("another embedder"));
     let searcher = Searcher::open(dir.path(), None).unwrap();
     assert_eq!(ask(&searcher, "ERR-9802", Mode::Lexical, None).results[0].section.heading_path, ["3.2 润滑"]);
-    let request = SearchRequest { query: "x".into(), sections: 3, top_k: 15, mode: Mode::Dense, path: None };
+    let request = SearchRequest {
+        query: "x".into(),
+        sections: 3,
+        top_k: 15,
+        mode: Mode::Dense,
+        path: None,
+        entities: Vec::new(),
+    };
     assert!(searcher.search(&request).unwrap_err().to_string().contains("needs an embedder"));
 }
 

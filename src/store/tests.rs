@@ -18,13 +18,15 @@ fn put(writer: &mut Writer, path: &str, texts: &[&str]) -> Replaced {
         .map(|text| {
             let span = Span::new(at, at + text.chars().count());
             at = span.end;
-            NewSection { span, heading_path: &headings, text, input_hash: *blake3::hash(text.as_bytes()).as_bytes() }
+            let input_hash = *blake3::hash(text.as_bytes()).as_bytes();
+            NewSection { span, heading_path: &headings, text, context: "", input_hash }
         })
         .collect();
     let document = NewDocument {
         path,
         root: "root",
         title: "标题",
+        date: None,
         content_hash: *blake3::hash(texts.concat().as_bytes()).as_bytes(),
         encoding: "UTF-8",
         format: "markdown",
@@ -42,7 +44,7 @@ fn extract(writer: &mut Writer, limit: usize) -> usize {
         let mut rejected = Unit::verbatim(UnitKind::Proposition, "rejected", whole);
         (rejected.status, rejected.confidence) = (Status::Rejected, f32::NAN);
         let units = [Unit::verbatim(UnitKind::Sentence, text, whole), rejected];
-        let done = SectionDone { section: row, units: &units, uncovered: &[], ledger: "" };
+        let done = SectionDone { section: row, units: &units, ..SectionDone::default() };
         writer.commit_sections(&[done]).unwrap();
     }
     pending.len()
@@ -160,7 +162,7 @@ fn a_section_that_only_moved_keeps_its_units_and_their_ranges_move_along() {
     assert_eq!(sections[1].state, SectionState::Done);
     let units = writer.view().units(sections[1].row).unwrap();
     assert_eq!(units[0].unit.evidence, [Span::new(3, 5)]);
-    assert_eq!(units[0].id, format!("{}.0", sections[1].id));
+    assert_eq!(units[0].id, format!("{}.{}", sections[1].id, units[0].key));
     assert_eq!(writer.view().text(replaced.document).unwrap(), "新的。一。");
 }
 

@@ -10,3 +10,4 @@ mod faults;
 mod help;
 mod interruption;
 mod support;
+mod tiers;

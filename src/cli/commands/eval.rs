@@ -12,7 +12,7 @@ use mingti::eval::{
 use mingti::proposition::{Assembly, Unit, assemble};
 use serde_json::json;
 
-use super::extract::{Line, Source, TOGETHER, together};
+use super::extract::{Line, Source, TOGETHER, alone, together};
 use super::load::{Loader, NO_EXTRACTOR};
 use crate::cli::args::{EvalCommand, EvalExtractArgs};
 use crate::cli::failure::{Exit, Failure, Outcome};
@@ -99,6 +99,7 @@ fn source(gold: &GoldPassage) -> Source {
         heading_path: gold.heading_path.clone(),
         text: gold.text.clone(),
         format: Format::Markdown,
+        context: alone(),
     }
 }
 
