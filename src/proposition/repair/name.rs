@@ -151,9 +151,13 @@ fn full_name(head: &[char], text: &str, index: usize, source: &Source) -> Option
     let body = &source.body;
     let own = body.position(source.sentences[index].span.start);
     let needle = Folded::new(text).chars;
-    let last = own.checked_sub(needle.len())?;
+    let last = own.checked_sub(needle.len());
     let mut best: Option<Name> = None;
-    for at in (0..=last).rev().filter(|at| body.chars[*at..*at + needle.len()] == *needle.as_slice()) {
+    for at in last
+        .iter()
+        .flat_map(|last| (0..=*last).rev())
+        .filter(|at| body.chars[*at..*at + needle.len()] == *needle.as_slice())
+    {
         let end = at + needle.len();
         let start = named_start(body, at)
             .or_else(|| subject_start(body, at, end, source))
