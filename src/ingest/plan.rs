@@ -10,7 +10,7 @@ use super::tier::{Effort, Tiers};
 use crate::document::{Date, Document, Format};
 use crate::error::Result;
 use crate::proposition::{
-    Passage, Sentence, SentenceKind, UnitKind, full_names, mentions_time, names_for, opens_with_reference,
+    Passage, Sentence, SentenceKind, UnitKind, full_names, mentions_time, names_for, open_table, opens_with_reference,
     readable_as_they_stand, sentences,
 };
 use crate::section::{FixedSplitter, HeadingSplitter, Section, Splitter};
@@ -56,12 +56,15 @@ pub struct Context {
     /// The text in front, where the section opens with a back reference.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub before: String,
+    /// Header and rule line of the table that the section opens in the middle of.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub table: String,
 }
 
 impl Context {
     /// A section that is told nothing.
     pub fn new(unit: UnitKind, mode: Effort) -> Self {
-        Self { unit, mode, date: None, names: Vec::new(), before: String::new() }
+        Self { unit, mode, date: None, names: Vec::new(), before: String::new(), table: String::new() }
     }
 
     /// As the store keeps it.
@@ -117,10 +120,25 @@ impl Planner {
                 context.date = date.filter(|_| mentions_time(document.text.slice(section.span)));
             }
         }
+        if unit == UnitKind::Proposition {
+            carry_tables(document, &sections, &mut contexts);
+        }
         if asks {
             tell(document, &sections, &mut contexts);
         }
         Plan { date, sections: sections.into_iter().zip(contexts).collect() }
+    }
+}
+
+/// Tells a section that starts inside a table the table's header.
+fn carry_tables(document: &Document, sections: &[Section], contexts: &mut [Context]) {
+    let mut open = String::new();
+    for (section, context) in sections.iter().zip(contexts) {
+        let text = document.text.slice(section.span);
+        if text.trim_start_matches([' ', '\t']).starts_with('|') {
+            context.table.clone_from(&open);
+        }
+        open = open_table(text, &context.table).unwrap_or_default();
     }
 }
 
@@ -185,6 +203,7 @@ impl Prepared {
             date: self.context.date,
             names: &self.context.names,
             before: &self.context.before,
+            table: &self.context.table,
             kept: &self.kept,
             ..Passage::new(&self.title, &self.heading_path, &self.text, &self.sentences)
         }
@@ -224,6 +243,25 @@ mod tests {
         assert_eq!((maintenance.date, &maintenance.names[..]), (None, &["XH-500 液压冲床".to_owned()][..]));
         assert_eq!(maintenance.before, "XH-500 液压冲床采用强制润滑。冷却器去年更换。");
         assert_eq!(told("4 滤芯"), plain);
+    }
+
+    #[test]
+    fn every_row_of_a_table_that_sections_cut_is_a_statement_under_its_header() {
+        let rows: String = (0..200).map(|n| format!("| 报警{n} | 更换第 {n} 号滤芯 |\n")).collect();
+        let text = format!("# 手册\n\n## 1 报警\n\n| 名称 | 处理 |\n|--|--|\n{rows}\n| 后 | 面 |\n");
+        let plan = plan(&options(), "a.md", &text);
+        assert!(plan.sections.len() > 2);
+        let document = Document::from_text("a.md", text, Format::Markdown);
+        let mut statements = Vec::new();
+        for (section, context) in plan.sections {
+            let text = document.text.slice(section.span).to_owned();
+            let prepared = Prepared::new(String::new(), section.heading_path, text, document.format, context);
+            let units = crate::proposition::assemble(&prepared.passage(), &[]).units;
+            statements.extend(units.into_iter().filter(|u| u.kind == UnitKind::Proposition).map(|u| u.statement));
+        }
+        let expected: Vec<String> =
+            (0..200).map(|n| format!("1 报警，名称：报警{n}；处理：更换第 {n} 号滤芯")).collect();
+        assert_eq!(statements, expected);
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub use ledger::{Outcome, SentenceOutcome};
 pub use need::{needs_rewriting, readable_as_they_stand};
 pub use raw::{Passage, RawProposition, Sentence, SentenceYield};
 pub use segment::sentences;
+pub use table::open_table;
 pub use unit::{Reason, Status, Unit, UnitKind};
 
 pub(crate) use names::{full_names, names_for};

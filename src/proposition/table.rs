@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::document::{Span, collapse};
 use crate::proposition::entities::entities;
 use crate::proposition::gates::refers;
-use crate::proposition::lexis::is_chinese;
+use crate::proposition::lexis::{is_chinese, is_content};
 use crate::proposition::{Passage, Sentence, SentenceKind, Unit, UnitKind};
 
 /// A row that needs no verbatim unit.
@@ -26,11 +26,19 @@ pub(crate) fn rows(passage: &Passage<'_>, chars: &[char]) -> HashMap<usize, Row>
     let mut found = HashMap::new();
     let sentences = passage.sentences;
     let mut at = 0;
+    if let Some(headers) = carried(passage) {
+        at = table_end(chars, sentences, 0);
+        statements(passage, chars, &headers, &sentences[..at], None, &mut found);
+    }
     while at < sentences.len() {
         let end = table_end(chars, sentences, at);
         if end - at >= 3 && is_rule(&line(chars, sentences[at + 1].span)) {
             let caption = at.checked_sub(1).and_then(|before| caption(chars, sentences[before].span));
-            table(passage, chars, &sentences[at..end], caption, &mut found);
+            let header = sentences[at].span;
+            let headers = cells(chars, header, false);
+            if statements(passage, chars, &headers, &sentences[at + 1..end], caption, &mut found) {
+                found.insert(header.start, Row::Header);
+            }
         }
         at = end.max(at + 1);
     }
@@ -59,49 +67,81 @@ fn line_ends(chars: &[char], a: &Sentence, b: &Sentence) -> usize {
     chars.get(a.span.end..b.span.start).map_or(0, |gap| gap.iter().filter(|c| **c == '\n').count())
 }
 
-/// Header, rule, then rows.
-fn table(
+/// The headers of the table that the passage opens in the middle of. A header with a number or Latin word that the passage
+/// lacks is not taken over: a statement says nothing that its section does not.
+fn carried(passage: &Passage<'_>) -> Option<Vec<Cell>> {
+    let (header, _) = passage.table.split_once('\n')?;
+    let mut lines = passage.text.lines();
+    if !lines.next()?.trim_start().starts_with('|') || lines.next().is_some_and(|second| is_rule(second.trim())) {
+        return None;
+    }
+    let chars: Vec<char> = header.chars().collect();
+    let mut headers = cells(&chars, Span::new(0, chars.len()), false);
+    let own = format!("{}\n{}\n{}", passage.text, passage.heading_path.join("\n"), passage.title).to_lowercase();
+    let foreign = |word: &str| word.chars().any(|c| c.is_ascii_alphanumeric()) && !own.contains(&word.to_lowercase());
+    let words = |cell: &Cell| cell.text.split(|c: char| !c.is_ascii_alphanumeric()).any(foreign);
+    if headers.iter().any(words) {
+        return None;
+    }
+    for cell in &mut headers {
+        cell.span = Span::new(0, 0);
+    }
+    Some(headers)
+}
+
+/// Header and rule line of the table that goes on behind `text`; `carried` is what `text` itself was told.
+pub fn open_table(text: &str, carried: &str) -> Option<String> {
+    let is_row = |line: &&str| line.trim_start().starts_with('|');
+    let lines: Vec<&str> = text.lines().rev().take_while(is_row).collect();
+    match lines[..] {
+        [.., rule, header] if is_rule(rule.trim()) => Some(format!("{}\n{}", header.trim(), rule.trim())),
+        [..] if !lines.is_empty() && lines.len() == text.lines().count() => Some(carried.to_owned()),
+        _ => None,
+    }
+}
+
+/// Statements of the rows behind `table[0]`, or from it on where the headers stand outside the passage. True when each header
+/// stands in a statement.
+fn statements(
     passage: &Passage<'_>,
     chars: &[char],
+    headers: &[Cell],
     table: &[Sentence],
     caption: Option<(String, Span)>,
     found: &mut HashMap<usize, Row>,
-) {
-    let headers = cells(chars, table[0].span, false);
-    if headers.iter().filter(|cell| !cell.text.is_empty()).count() == 0 {
-        return;
+) -> bool {
+    if headers.iter().all(|cell| cell.text.is_empty()) {
+        return false;
     }
     let subject = caption.as_ref().map(|(text, _)| text.as_str());
     let subject = subject.or_else(|| passage.heading_path.last().map(|h| h.as_str())).unwrap_or(passage.title);
     let subject = collapse(subject.trim_end_matches(['。', '.', '：', ':', ' ']));
     let mut used = vec![false; headers.len()];
-    for (n, row) in table.iter().enumerate().skip(2) {
+    for (n, row) in table.iter().enumerate() {
         // A row that was cut for its length shares its line with the next piece.
         let cut = |a: &Sentence, b: &Sentence| line_ends(chars, a, b) == 0;
-        if cut(&table[n - 1], row) || table.get(n + 1).is_some_and(|next| cut(row, next)) {
+        let before = n.checked_sub(1).and_then(|before| table.get(before));
+        if before.is_some_and(|before| cut(before, row)) || table.get(n + 1).is_some_and(|next| cut(row, next)) {
             continue;
         }
         let Some(values) = fitting(chars, row.span, headers.len()) else { continue };
-        if values.iter().all(|cell| cell.text.is_empty()) || values.iter().any(|cell| points_elsewhere(&cell.text)) {
+        let said = values.iter().any(|cell| cell.text.chars().any(is_content));
+        if !said || values.iter().any(|cell| points_elsewhere(&cell.text)) {
             continue;
         }
-        let statement = statement(&subject, &headers, &values);
+        let statement = statement(&subject, headers, &values);
         let mut unit = Unit::verbatim(UnitKind::Proposition, statement, row.span);
-        for (column, _) in values.iter().enumerate().filter(|(_, value)| !value.text.is_empty()) {
-            used[column] = true;
-            if !headers[column].text.is_empty() {
-                unit.antecedents.push(headers[column].span);
-            }
-        }
-        if let Some((_, span)) = &caption {
-            unit.antecedents.insert(0, *span);
+        unit.antecedents.extend(caption.iter().map(|(_, span)| *span));
+        for (header, used) in
+            headers.iter().zip(&mut used).zip(&values).filter(|(_, v)| !v.text.is_empty()).map(|p| p.0)
+        {
+            *used = true;
+            unit.antecedents.extend(Some(header.span).filter(|span| !span.is_empty()));
         }
         unit.entities = entities(&unit.statement);
         found.insert(row.span.start, Row::Statement(unit));
     }
-    if headers.iter().zip(&used).all(|(header, used)| *used || header.text.is_empty()) {
-        found.insert(table[0].span.start, Row::Header);
-    }
+    headers.iter().zip(&used).all(|(header, used)| *used || header.text.is_empty())
 }
 
 /// `subject, header: value; header: value`; a value without header stands alone.
@@ -323,6 +363,28 @@ mod tests {
             assert_eq!(units.len(), rows, "{text}");
             assert!(units.iter().all(|u| u.kind == UnitKind::Sentence), "{text}");
         }
+    }
+
+    #[test]
+    fn rows_cut_off_from_their_table_are_told_its_header() {
+        let whole = "表 1\n\n| 项 | 值 |\n|--|--|\n| 甲 | 1 |\n";
+        let header = open_table(whole, "").unwrap();
+        assert_eq!(header, "| 项 | 值 |\n|--|--|");
+        let rest = "| 乙 | 2 |\n| 丙 | 3 |\n";
+        assert_eq!(open_table(rest, &header).unwrap(), header);
+        for ended in [format!("{whole}\n"), format!("{whole}完。"), "文\n| 乙 | 2 |\n".to_owned(), String::new()] {
+            assert_eq!(open_table(&ended, &header), None, "{ended}");
+        }
+        let read = |table: &str, text: &str| {
+            let sentences = sentences(text, Format::Markdown);
+            let passage = Passage { table, ..Passage::new("手册", &[], text, &sentences) };
+            assemble(&passage, &[]).units.into_iter().map(|u| (u.statement, u.antecedents.len())).collect::<Vec<_>>()
+        };
+        let expected = [("手册，项：乙；值：2".to_owned(), 0), ("手册，项：丙；值：3".to_owned(), 0)];
+        assert_eq!(read(&header, rest), expected);
+        assert_eq!(read(&header, "| 型 | 号 |\n|--|--|\n| 丁 | 4 |\n")[0].0, "手册，型：丁；号：4");
+        // A Latin word or a number of the header that the section lacks must not come in.
+        assert_eq!(read("| Item | 值 |\n|--|--|", rest)[0].0, "| 乙 | 2 |");
     }
 
     #[test]
