@@ -16,7 +16,7 @@ pub fn raw_units(passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> (Ve
             statement: raw.statement.clone(),
             kind: UnitKind::Proposition,
             status: Status::Accepted,
-            confidence: raw.probability.clamp(0.0, 1.0),
+            confidence: if raw.probability.is_nan() { 0.0 } else { raw.probability.clamp(0.0, 1.0) },
             evidence: vec![sentence.span],
             antecedents: Vec::new(),
             entities: Vec::new(),

@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn other_matter_is_kept_as_it_stands() {
         use Block::*;
-        let text = "目录\n\n1 概述 ........ 3\n2 安装 ........ 12\n\n$$\nP = F v\n$$\n\n    sudo make flash;\n\n    reboot -f; sync\n\n电话：0755-123\n\n- 断开电源。\n\n    此时 LED = 0（熄灭）。\n\n+--+--+\n| a| b|\n+ c+--+\n功率为\nP = F v\n";
+        let text = "目录\n\n1 概述 ........ 3\n2 安装 ........ 12\n\n$$\nP = F v\n$$\n\n    sudo make flash;\n\n    reboot -f; sync\n\n电话：0755-123\n\n- 断开电源。\n\n    此时 LED = 0（熄灭）。\n\n+--+--+\n| a| b|\n+ c+--+\n功率为\nP = F v\n<table>\n<tr><td>油压</td></tr>\n\n</table>\n";
         let expected = [
             (Prose, "目录"),
             (Verbatim, "1 概述 ........ 3"),
@@ -477,6 +477,7 @@ mod tests {
             (Row, "| a| b|"),
             (Row, "+ c+--+"),
             (Prose, "功率为\nP = F v"),
+            (Verbatim, "<table>\n<tr><td>油压</td></tr>\n\n</table>"),
         ];
         assert_eq!(markdown(text), expected);
         let found = plain("电话：0755-123\n功率按下式计算：\nP = F · v\n1 概述 ........ 3\n");
