@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::options::IndexOptions;
 use super::tier::{Effort, Tiers};
-use crate::document::{Date, Document, Format};
+use crate::document::{Date, Document, Format, dates_in};
 use crate::error::Result;
 use crate::proposition::{
     Passage, Sentence, SentenceKind, UnitKind, full_names, mentions_time, names_for, opens_with_reference,
@@ -114,13 +114,40 @@ impl Planner {
         let mut contexts = vec![plain; sections.len()];
         if matches!(unit, UnitKind::Proposition | UnitKind::Sentence) {
             for (context, section) in contexts.iter_mut().zip(&sections) {
-                context.date = date.filter(|_| mentions_time(document.text.slice(section.span)));
+                let text = document.text.slice(section.span);
+                if mentions_time(text) {
+                    context.date = section_date(text, &section.heading_path, document.format, date);
+                }
             }
         }
         if asks {
             tell(document, &sections, &mut contexts);
         }
         Plan { date, sections: sections.into_iter().zip(contexts).collect() }
+    }
+}
+
+/// The date that a section's time words count from. An entry of a log or a list of changes stands under its own date, which
+/// counts before that of the document; a section with several such entries has none.
+fn section_date(text: &str, heading_path: &[String], format: Format, document: Option<Date>) -> Option<Date> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut own: Vec<Date> = Vec::new();
+    for sentence in sentences(text, format).iter().filter(|s| s.kind == SentenceKind::Heading) {
+        own.extend(dates_in(&chars[sentence.span.start..sentence.span.end].iter().collect::<String>()));
+    }
+    if own.is_empty() {
+        own = heading_path
+            .iter()
+            .rev()
+            .map(|heading| dates_in(heading))
+            .find(|dates| !dates.is_empty())
+            .unwrap_or_default();
+    }
+    own.dedup();
+    match own[..] {
+        [] => document,
+        [date] => Some(date),
+        _ => None,
     }
 }
 
@@ -224,6 +251,18 @@ mod tests {
         assert_eq!((maintenance.date, &maintenance.names[..]), (None, &["XH-500 液压冲床".to_owned()][..]));
         assert_eq!(maintenance.before, "XH-500 液压冲床采用强制润滑。冷却器去年更换。");
         assert_eq!(told("4 滤芯"), plain);
+    }
+
+    #[test]
+    fn an_entry_under_its_own_date_does_not_count_from_that_of_the_document() {
+        let date = |text: &str| plan(&options(), "a.md", text).sections.last().unwrap().1.date.map(|d| d.to_string());
+        let log = "---\ndate: 2024-05\n---\n# 记录\n\n## 2023.02.14\n\n今天更换了轴承。\n";
+        assert_eq!(date(log).as_deref(), Some("2023-02-14"));
+        assert_eq!(date(&log.replace("今天", "### 现象\n\n今天")).as_deref(), Some("2023-02-14"));
+        assert_eq!(date(&log.replace("2023.02.14", "现象")).as_deref(), Some("2024-05"));
+        let entries = Format::Markdown;
+        let text = "## 2023.02.14\n\n今天停机。\n\n## 2023.02.15\n\n今天复位。\n";
+        assert_eq!(section_date(text, &[], entries, "2024".parse().ok()), None);
     }
 
     #[test]
