@@ -59,4 +59,6 @@ pub fn index(
 }
 
 #[cfg(test)]
+mod review_tests;
+#[cfg(test)]
 mod tests;

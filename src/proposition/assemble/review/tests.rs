@@ -78,7 +78,11 @@ fn an_edited_statement_takes_the_place_of_the_old_one_and_keeps_its_key() {
     let (_, shorter, _) = decided(RESET, Verdict::Edited, "ERR-9801 报警在主轴停稳前不得复位。");
     assert!(matches!(shorter.ledger[1].outcome, Outcome::Propositions { count: 1 }));
     let (_, shorter, _) = decided(ALARM, Verdict::Edited, "主轴温度超过75℃时，控制器报警。");
-    assert!(matches!(&shorter.ledger[0].outcome, Outcome::Fallback { reason } if reason.contains("err-9801")), "{:?}", shorter.ledger);
+    assert!(
+        matches!(&shorter.ledger[0].outcome, Outcome::Fallback { reason } if reason.contains("err-9801")),
+        "{:?}",
+        shorter.ledger
+    );
 }
 
 #[test]
