@@ -8,4 +8,5 @@ mod contract;
 mod faults;
 mod help;
 mod interruption;
+mod review;
 mod support;
