@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use mingti::document::Date;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -78,7 +79,8 @@ pub(crate) struct IndexArgs {
     /// Files and folders; folders are read recursively
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// What is searched: propositions, or the source's own words as a baseline [default: proposition]
+    /// What is searched: propositions, or the source's own words as a baseline; for documents that no [[tier]] of mingti.toml
+    /// decides about [default: proposition]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(crate) unit: Option<UnitArg>,
     /// Model that writes the propositions: an id, a GGUF path, or `none`
@@ -93,6 +95,13 @@ pub(crate) struct IndexArgs {
     /// Threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+    /// Date of the documents, YYYY[-MM[-DD]]: what `last year` is counted from, before what they say themselves
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) date: Option<Date>,
+    /// Ask the model only about sentences that need it (back reference, missing subject, several clauses) and keep the others as
+    /// they stand; a [[tier]] of mingti.toml may say otherwise
+    #[arg(long)]
+    pub(crate) cheap: bool,
     /// Confidence below which a statement waits for review, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "X", value_parser = share)]
     pub(crate) review_below: Option<f32>,
@@ -154,6 +163,13 @@ pub(crate) struct ExtractArgs {
     /// Threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+    /// Date of the documents, YYYY[-MM[-DD]]: what `last year` is counted from, before what they say themselves
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) date: Option<Date>,
+    /// Ask the model only about sentences that need it (back reference, missing subject, several clauses) and keep the others as
+    /// they stand; a [[tier]] of mingti.toml may say otherwise
+    #[arg(long)]
+    pub(crate) cheap: bool,
     /// One JSON object a passage or section
     #[arg(long)]
     pub(crate) json: bool,
@@ -320,6 +336,10 @@ pub(crate) enum ModeArg {
     Dense,
     /// Terms only (BM25)
     Lexical,
+}
+
+fn date(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| "expected YYYY, YYYY-MM or YYYY-MM-DD".into())
 }
 
 /// A share in [0, 1].

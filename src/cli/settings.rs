@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mingti::ingest::{Effort, IndexOptions, Planner, Tier};
 use serde::Deserialize;
 
 use super::args::{DeviceArg, Global, ModeArg, UnitArg};
@@ -32,6 +33,9 @@ pub(crate) struct File {
     /// `[review]`
     #[serde(default)]
     pub(crate) review: ReviewTable,
+    /// `[[tier]]`: rules that choose by document; the first that holds decides.
+    #[serde(default, rename = "tier")]
+    pub(crate) tiers: Vec<Tier>,
 }
 
 /// What `index` (and, for the extractor, `extract`) does.
@@ -40,6 +44,8 @@ pub(crate) struct File {
 pub(crate) struct IndexTable {
     /// What is searched.
     pub(crate) unit: Option<UnitArg>,
+    /// How much the language model is asked.
+    pub(crate) mode: Option<Effort>,
     /// Model that writes the propositions.
     pub(crate) extractor: Option<String>,
     /// Model that turns text into vectors.
@@ -115,7 +121,8 @@ fn read(path: &Path) -> Outcome<File> {
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         Failure::hinted(
             format!("{}, line {line}: {}", path.display(), error.message().trim_end().replace('\n', ", ")),
-            "known keys: models, device, jobs, [index] unit, extractor, embedder, [search] sections, top_k, mode, [review] below",
+            "known keys: models, device, jobs, [index] unit, mode, extractor, embedder, [search] sections, top_k, mode, [review] below, \
+             [[tier]] glob, front_matter, min_chars, max_chars, unit, mode",
         )
     })?;
     let zero = [
@@ -129,6 +136,10 @@ fn read(path: &Path) -> Outcome<File> {
     if let Some(below) = file.review.below.filter(|below| !(0.0..=1.0).contains(below)) {
         let what = format!("{}: `review.below`: expected a number from 0 to 1, found {below}", path.display());
         return Err(Failure::plain(what));
+    }
+    let rules = IndexOptions { tiers: file.tiers.clone(), ..IndexOptions::new("", Vec::new()) };
+    if let Err(error) = Planner::new(&rules, false) {
+        return Err(Failure::plain(format!("{}: {error}", path.display())));
     }
     Ok(file)
 }
@@ -170,9 +181,27 @@ mod tests {
             "not toml",
             "[search]\ntop_k = 0",
             "[review]\nbelow = 2.0",
+            "[index]\nmode = \"fast\"",
+            "[[tier]]\nunit = \"fixed\"",
+            "[[tier]]\nunit = \"word\"",
+            "[[tier]]\nglob = \"a[\"",
+            "[[tier]]\npath = \"a\"",
+            "[tier]\nglob = \"a\"",
         ] {
             assert!(settings(toml, None, None).is_err(), "{toml}");
         }
+    }
+
+    #[test]
+    fn tiers_are_read_in_order_and_a_faulty_one_is_named() {
+        let toml = "[[tier]]\nglob = \"manual/**\"\nmode = \"cheap\"\n\n[[tier]]\nmax_chars = 900\nunit = \"section\"\n\
+                    front_matter = { type = \"log\" }\n";
+        let tiers = settings(toml, None, None).unwrap().file.tiers;
+        assert_eq!((tiers[0].glob.as_deref(), tiers[0].mode), (Some("manual/**"), Some(Effort::Cheap)));
+        assert_eq!((tiers[1].max_chars, tiers[1].unit), (Some(900), Some(mingti::proposition::UnitKind::Section)));
+        assert_eq!(tiers[1].front_matter["type"], "log");
+        let error = settings("[[tier]]\n[[tier]]\nglob = \"a[\"", None, None).unwrap_err().to_string();
+        assert!(error.contains(FILE) && error.contains("tier 2") && error.contains("`a[`"), "{error}");
     }
 
     #[test]

@@ -183,8 +183,8 @@ fn verdict(
             Ok((!gone).then(|| (Verdict::Rejected, own.statement.clone())))
         }
         Ruling::Edit(statement) => {
-            let (_, passage) = update::passage_of(writer.view(), UnitKind::Proposition, section.clone())?;
-            let judged = judge_statement(&passage.borrow(), place(unit, section, known), statement);
+            let (_, prepared) = update::prepared(writer.view(), UnitKind::Proposition, section.clone())?;
+            let judged = judge_statement(&prepared.passage(), place(unit, section, known), statement);
             if !judged.is_searchable() {
                 return Err(refused(
                     id,

@@ -8,10 +8,14 @@ use super::*;
 use crate::proposition::{Passage, RawProposition, SentenceKind, SentenceYield, UnitKind};
 use crate::store::Reader;
 
+mod context;
+
 /// Writes each prose sentence back as its own statement, and counts how often it is asked.
 #[derive(Default)]
 pub(super) struct Echo {
     pub(super) passages: usize,
+    /// The sentences that it was asked about.
+    pub(super) asked: Vec<String>,
     /// Raises the flag after so many passages.
     pub(super) stop_after: Option<(usize, Interrupt)>,
 }
@@ -19,6 +23,11 @@ pub(super) struct Echo {
 impl Extractor for Echo {
     fn fingerprint(&self) -> String {
         "echo 1".to_owned()
+    }
+
+    /// Two for every character.
+    fn tokens(&self) -> u64 {
+        self.asked.iter().map(|sentence| 2 * sentence.chars().count() as u64).sum()
     }
 
     fn extract_each(
@@ -33,19 +42,16 @@ impl Extractor for Echo {
             }
             self.passages += 1;
             let chars: Vec<char> = p.text.chars().collect();
-            let yields = p
-                .sentences
-                .iter()
-                .map(|s| {
-                    (s.kind == SentenceKind::Prose).then(|| SentenceYield {
-                        propositions: vec![RawProposition {
-                            statement: chars[s.span.start..s.span.end].iter().collect(),
-                            probability: 0.9,
-                        }],
-                        truncated: false,
-                    })
-                })
-                .collect();
+            let mut yields = Vec::new();
+            for (at, s) in p.sentences.iter().enumerate() {
+                let asked = s.kind == SentenceKind::Prose && !p.keeps(at);
+                yields.push(asked.then(|| {
+                    let statement: String = chars[s.span.start..s.span.end].iter().collect();
+                    self.asked.push(statement.clone());
+                    let propositions = vec![RawProposition { statement, probability: 0.9 }];
+                    SentenceYield { propositions, truncated: false }
+                }));
+            }
             done(i, yields)?;
             if let Some((after, interrupt)) = &self.stop_after
                 && self.passages >= *after

@@ -16,14 +16,17 @@ use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, 
 use crate::proposition::ledger::{Outcome, SentenceOutcome};
 use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_set, terms, tokens};
 use crate::proposition::quantity::{Quantity, quantities};
+use crate::proposition::repair::{Repaired, repair, split};
 use crate::proposition::source::{SentenceView, Source};
 use crate::proposition::tidy::{squeeze, tidy};
-use crate::proposition::{
-    Passage, RawProposition, Reason, Sentence, SentenceKind, SentenceYield, Status, Unit, UnitKind,
-};
+use crate::proposition::time::anchor_units;
+use crate::proposition::{Passage, Reason, Sentence, SentenceKind, SentenceYield, Status, Unit, UnitKind};
+use crate::section::sentence::ends;
 
 /// Share of a sentence's words that its statements must carry together; below it the sentence itself is kept too.
 const MIN_COVERAGE: f32 = 0.6;
+/// Stands for the probability of a statement that rules made from the source's own words.
+const RULE: f32 = 0.95;
 
 /// The units of a passage and the account of its sentences.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +56,8 @@ pub fn assemble(passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Asse
         ledger.push(SentenceOutcome { sentence: *sentence, outcome });
     }
     work.keep_lone_headings(&mut ledger);
+    // After all gates: the number beside a time word is not in the text, the date of the document answers for it.
+    anchor_units(&mut work.units, passage.date);
     let uncovered = uncovered(&work.units, &ledger);
     Assembly { units: work.units, uncovered, ledger }
 }
@@ -112,53 +117,133 @@ impl Work<'_> {
             return Outcome::Skipped { reason: LABEL.to_owned() };
         }
         let own = &source.sentences[index];
-        let mut said: HashMap<String, usize> = HashMap::new();
-        let mut carried: HashSet<String> = HashSet::new();
-        let mut good: Vec<String> = Vec::new();
+        let mut said = Said::default();
         for raw in &written.propositions {
             let statement = tidy(&raw.statement, self.passage.title);
             if let Some(finding) = hopeless(&statement) {
                 self.units.push(rejected(&statement, sentence.span, &[finding]));
                 continue;
             }
-            let candidate = Candidate::new(&statement, index, source, &said);
-            let mut unit = judge_one(&candidate, raw, own, source);
-            if unit.is_searchable() {
-                let key = identity(&statement);
-                carried.extend(candidate.set.iter().cloned());
-                if let Some(&earlier) = self.seen.get(&key) {
-                    // Said before: the earlier unit gains this evidence, so that the sentence counts as covered.
-                    let evidence = unit.evidence.clone();
-                    unit.status = Status::Rejected;
-                    unit.reasons.push(Reason { gate: "duplicate".to_owned(), detail: statement.clone() });
-                    add_evidence(&mut self.units[earlier], &evidence);
-                    good.push(statement.clone());
-                } else {
-                    self.seen.insert(key, self.units.len());
-                    for key in &candidate.set {
-                        *said.entry(key.clone()).or_insert(0) += 1;
-                    }
-                    good.push(statement.clone());
+            for statement in apart(&statement) {
+                match self.best_form(&statement, raw.probability, index, source, &said) {
+                    Ok(units) => units.into_iter().for_each(|unit| self.admit(unit, &mut said)),
+                    Err(refused) => self.units.push(refused),
                 }
             }
-            self.units.push(unit);
         }
         let missing = if written.propositions.is_empty() {
             Some("the model wrote nothing".to_owned())
-        } else if good.is_empty() {
+        } else if said.good.is_empty() {
             Some("no statement passed the gates".to_owned())
         } else if written.truncated {
             Some("a limit ended the output".to_owned())
         } else {
-            left_out(own, &good, &carried, source)
+            left_out(own, &said.good, &said.carried, source)
         };
         match missing {
-            None => Outcome::Propositions { count: good.len() },
-            Some(reason) => {
-                self.add_verbatim(sentence);
-                Outcome::Fallback { reason }
+            None => Outcome::Propositions { count: said.good.len() },
+            Some(reason) => match self.by_rule(index, source, &mut said) {
+                Some(rules) => Outcome::Repaired { count: said.good.len(), rules, reason },
+                None => {
+                    self.add_verbatim(sentence);
+                    Outcome::Fallback { reason }
+                }
+            },
+        }
+    }
+
+    /// The units that a statement becomes: repaired and taken apart, or only repaired, or as it was written, whichever passes
+    /// the gates first. `Err` holds the unit that was refused.
+    fn best_form(
+        &self,
+        statement: &str,
+        probability: f32,
+        index: usize,
+        source: &Source,
+        said: &Said,
+    ) -> Result<Vec<Unit>, Unit> {
+        let repaired = repair(statement, index, source);
+        let parts = split(&repaired.statement);
+        let mut refused = None;
+        let judge = |text: &str, repaired: &Repaired, counts: &HashMap<String, usize>| {
+            let candidate = Candidate::new(text, index, source, counts);
+            judge_one(&candidate, probability, repaired, source)
+        };
+        if parts.len() > 1 {
+            let units = judge_parts(&parts, &said.counts, |part, counts| judge(part, &repaired, counts));
+            if units.iter().all(|u| u.status == Status::Accepted) {
+                return Ok(units);
             }
         }
+        let plain = Repaired { statement: statement.to_owned(), ..Repaired::default() };
+        for form in [&repaired, &plain] {
+            let unit = judge(&form.statement, form, &said.counts);
+            if unit.is_searchable() {
+                return Ok(vec![unit]);
+            }
+            refused.get_or_insert(unit);
+        }
+        Err(refused.unwrap_or_else(|| rejected(statement, source.sentences[index].span, &[])))
+    }
+
+    /// Adds an accepted unit, or its place to the unit that says the same already.
+    fn admit(&mut self, mut unit: Unit, said: &mut Said) {
+        let key = identity(&unit.statement);
+        let words = term_set(&terms(&Folded::new(&unit.statement)));
+        said.carried.extend(words.iter().cloned());
+        said.good.push(unit.statement.clone());
+        if let Some(&earlier) = self.seen.get(&key) {
+            // Said before: the earlier unit gains this evidence, so that the sentence counts as covered.
+            let evidence = unit.evidence.clone();
+            unit.status = Status::Rejected;
+            unit.reasons.push(Reason { gate: "duplicate".to_owned(), detail: unit.statement.clone() });
+            add_evidence(&mut self.units[earlier], &evidence);
+        } else {
+            self.seen.insert(key, self.units.len());
+            for word in words {
+                *said.counts.entry(word).or_insert(0) += 1;
+            }
+        }
+        self.units.push(unit);
+    }
+
+    /// Makes the sentence itself readable alone by rule. `None` if no rule speaks or what comes of it does not pass the gates.
+    fn by_rule(&mut self, index: usize, source: &Source, said: &mut Said) -> Option<Vec<String>> {
+        let own = &source.sentences[index];
+        let plain = squeeze(&own.original);
+        let text = tidy(&plain, self.passage.title);
+        let mut repaired = repair(&text, index, source);
+        if text.contains('《') && !plain.contains('《') {
+            repaired.rules.push("title");
+        }
+        let parts = split(&repaired.statement);
+        if repaired.rules.is_empty() && parts.len() < 2 {
+            return None;
+        }
+        let fresh = HashMap::new();
+        let judge = |part: &str, counts: &HashMap<String, usize>| {
+            judge_one(&Candidate::new(part, index, source, counts), RULE, &repaired, source)
+        };
+        let mut units = judge_parts(&parts, &fresh, judge);
+        if !units.iter().all(|u| u.status == Status::Accepted) {
+            units = vec![judge(&repaired.statement, &fresh)];
+        }
+        let mut rules: Vec<String> = repaired.rules.iter().map(|r| (*r).to_owned()).collect();
+        if units.len() > 1 {
+            rules.push("split".to_owned());
+        }
+        if rules.is_empty() || !units.iter().all(|u| u.status == Status::Accepted) {
+            return None;
+        }
+        let good: Vec<String> = units.iter().map(|u| u.statement.clone()).collect();
+        let carried = good.iter().flat_map(|g| term_set(&terms(&Folded::new(g)))).collect();
+        if left_out(own, &good, &carried, source).is_some() {
+            return None;
+        }
+        for unit in units {
+            self.admit(unit, said);
+        }
+        Some(rules)
     }
 
     /// Adds the sentence itself; one that stands in the passage twice is one unit with two places.
@@ -193,14 +278,55 @@ impl Work<'_> {
     }
 }
 
-fn judge_one(candidate: &Candidate<'_>, raw: &RawProposition, own: &SentenceView, source: &Source) -> Unit {
+/// Judges the parts of a statement one after the other: what an earlier part says points less strongly at its clause.
+fn judge_parts(
+    parts: &[String],
+    counts: &HashMap<String, usize>,
+    judge: impl Fn(&str, &HashMap<String, usize>) -> Unit,
+) -> Vec<Unit> {
+    let mut counts = counts.clone();
+    let mut units = Vec::with_capacity(parts.len());
+    for part in parts {
+        units.push(judge(part, &counts));
+        for word in term_set(&terms(&Folded::new(part))) {
+            *counts.entry(word).or_insert(0) += 1;
+        }
+    }
+    units
+}
+
+/// The sentences of a written statement: a model that is carried away writes several.
+fn apart(statement: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut from = 0;
+    ends(statement, false, |end| {
+        out.push(statement[from..end].trim().to_owned());
+        from = end;
+    });
+    out.push(statement[from..].trim().to_owned());
+    out.retain(|s| s.chars().any(is_content));
+    out
+}
+
+/// What has been said of a sentence so far.
+#[derive(Default)]
+struct Said {
+    good: Vec<String>,
+    /// Terms of the searchable statements.
+    carried: HashSet<String>,
+    /// How many statements hold a term.
+    counts: HashMap<String, usize>,
+}
+
+fn judge_one(candidate: &Candidate<'_>, probability: f32, repaired: &Repaired, source: &Source) -> Unit {
+    let own = candidate.own;
     let findings = examine(candidate, source);
     let evidence = spans(own, &candidate.alignment.range, &candidate.set, source);
     if findings.iter().any(|f| f.verdict == Verdict::Reject) {
         return Unit { evidence, ..rejected(candidate.statement, own.span, &findings) };
     }
     let confidence = confidence(Signals {
-        probability: raw.probability,
+        probability,
         support: support(candidate, source).0,
         carried: candidate.alignment.carried,
         doubts: findings.len(),
@@ -210,13 +336,18 @@ fn judge_one(candidate: &Candidate<'_>, raw: &RawProposition, own: &SentenceView
         reasons.push(Reason { gate: LOW_CONFIDENCE.to_owned(), detail: format!("{confidence:.2}") });
     }
     let status = if confidence < REVIEW_BELOW || !findings.is_empty() { Status::Review } else { Status::Accepted };
+    if !repaired.rules.is_empty() {
+        reasons.push(Reason { gate: "repaired".to_owned(), detail: repaired.rules.join(", ") });
+    }
+    let mut places = antecedents(&candidate.folded, own, source);
+    places.extend(repaired.antecedents.iter().copied());
     Unit {
         statement: candidate.statement.to_owned(),
         kind: UnitKind::Proposition,
         status,
         confidence,
         evidence,
-        antecedents: antecedents(&candidate.folded, own, source),
+        antecedents: union(places),
         entities: entities(candidate.statement),
         reasons,
     }
@@ -237,6 +368,19 @@ fn rejected(statement: &str, place: Span, findings: &[Finding]) -> Unit {
         entities: Vec::new(),
         reasons: reasons(findings),
     }
+}
+
+/// Sorted and without overlaps.
+fn union(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort();
+    let mut out: Vec<Span> = Vec::new();
+    for span in spans {
+        match out.last_mut() {
+            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+            _ => out.push(span),
+        }
+    }
+    out
 }
 
 fn add_evidence(unit: &mut Unit, more: &[Span]) {

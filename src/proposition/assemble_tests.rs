@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::proposition::RawProposition;
 
 /// Sentences with their kinds, joined by line breaks.
 fn passage_of(parts: &[(&str, SentenceKind)]) -> (String, Vec<Sentence>) {

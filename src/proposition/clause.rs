@@ -50,7 +50,7 @@ pub(crate) fn clauses(sentence: &Folded) -> Vec<Range<usize>> {
 }
 
 /// Words such as 合并, 并联, 而且 and 因而 contain the characters without joining clauses.
-fn is_conjunction(chars: &[char], i: usize) -> bool {
+pub(crate) fn is_conjunction(chars: &[char], i: usize) -> bool {
     let before = i.checked_sub(1).map(|k| chars[k]);
     let after = chars.get(i + 1).copied();
     if !before.is_some_and(is_ideograph) || !after.is_some_and(is_content) {

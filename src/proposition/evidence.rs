@@ -47,7 +47,7 @@ pub(crate) fn align(
             let mut seen = HashSet::new();
             let (mut inside, mut common) = (0.0, 0.0);
             for term in sentence.terms_in(&range) {
-                if seen.insert(term.key.as_str()) {
+                if !points_back(&term.key) && seen.insert(term.key.as_str()) {
                     let w = weight(&term.key);
                     inside += w;
                     if set.contains(&term.key) {
@@ -68,6 +68,11 @@ pub(crate) fn align(
     let mut alignment = best.map_or(Alignment { range: 0..sentence.folded.len(), carried: 0.0, held: 0.0 }, |b| b.1);
     alignment.range = trim(&sentence.folded, alignment.range);
     alignment
+}
+
+/// A pair with a pronoun: a statement says a name in its place.
+fn points_back(key: &str) -> bool {
+    key.chars().any(|c| matches!(c, '它' | '其' | '该' | '該' | '此' | '这' | '這'))
 }
 
 /// A sum that does not depend on the order of a hash set: the terms are few and their weights take few values, so adding

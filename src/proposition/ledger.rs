@@ -13,6 +13,15 @@ pub enum Outcome {
         /// How many passed the gates.
         count: usize,
     },
+    /// Statements that rules made from the sentence carry it, beside those of the model if there are any.
+    Repaired {
+        /// How many passed the gates.
+        count: usize,
+        /// What was done: `citation`, `name`, `topic`, `pointer`, `split`.
+        rules: Vec<String>,
+        /// Why the model's statements did not carry it.
+        reason: String,
+    },
     /// It is kept verbatim, beside statements that carry part of it if there are any.
     Fallback {
         /// Why, for the person; what is particular to the sentence after a colon.
@@ -33,7 +42,7 @@ impl Outcome {
     /// The reason, where there is one.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Fallback { reason } | Self::Skipped { reason } => Some(reason),
+            Self::Fallback { reason } | Self::Skipped { reason } | Self::Repaired { reason, .. } => Some(reason),
             Self::Propositions { .. } | Self::Heading | Self::TableRow => None,
         }
     }

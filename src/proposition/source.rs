@@ -6,15 +6,19 @@ use std::ops::Range;
 use crate::document::Span;
 use crate::proposition::Passage;
 use crate::proposition::clause::clauses;
+use crate::proposition::frame::Frame;
 use crate::proposition::gates::{Modal, modals};
 use crate::proposition::lexis::{Folded, Term, is_chinese, term_set, terms};
 use crate::proposition::quantity::{Quantity, quantities};
+use crate::proposition::repair::citations;
 
 /// A sentence of the passage.
 #[derive(Debug)]
 pub(crate) struct SentenceView {
     /// Code points of the passage.
     pub(crate) span: Span,
+    /// The sentence as written.
+    pub(crate) original: String,
     /// The sentence alone, folded.
     pub(crate) folded: Folded,
     pub(crate) terms: Vec<Term>,
@@ -31,6 +35,7 @@ impl SentenceView {
         let terms = terms(&folded);
         Self {
             span,
+            original: text.to_owned(),
             set: term_set(&terms),
             quantities: quantities(&folded),
             clauses: clauses(&folded),
@@ -61,6 +66,15 @@ pub(crate) struct Source {
     /// The same of title and headings.
     pub(crate) head_modals: Vec<Modal>,
     pub(crate) sentences: Vec<SentenceView>,
+    /// What stands above each sentence.
+    pub(crate) frame: Frame,
+    pub(crate) heading_path: Vec<String>,
+    /// Full names of the document that the passage uses in a shorter form.
+    pub(crate) names: Vec<String>,
+    /// The passage as written.
+    chars: Vec<char>,
+    /// Paragraphs of the articles at hand, as they may be cited.
+    citations: Vec<Vec<char>>,
     /// Terms of passage, headings and title.
     pub(crate) vocabulary: HashSet<String>,
     /// Single characters of the same.
@@ -101,6 +115,8 @@ impl Source {
         let body_quantities = quantities(&body);
         let both = |text: &Folded| [modals(text, true), modals(text, false)].concat();
         let (body_modals, head_modals) = (both(&body), both(&heads));
+        let frame = Frame::new(passage);
+        let citations = citations(&frame.articles()).iter().map(|c| Folded::new(c).chars).collect();
         Self {
             head_quantities: quantities(&heads),
             body_quantities,
@@ -109,10 +125,35 @@ impl Source {
             body,
             heads,
             sentences,
+            frame,
+            heading_path: passage.heading_path.to_vec(),
+            names: passage.names.to_vec(),
+            chars,
+            citations,
             vocabulary,
             letters,
             frequency,
         }
+    }
+
+    /// The words of a range of the passage.
+    pub(crate) fn slice(&self, span: Span) -> String {
+        let end = span.end.min(self.chars.len());
+        self.chars[span.start.min(end)..end].iter().collect()
+    }
+
+    /// Where a folded statement cites a paragraph of an article at hand: its number is counted, not copied.
+    pub(crate) fn cited(&self, statement: &Folded) -> Vec<Range<usize>> {
+        let mut out = Vec::new();
+        for citation in &self.citations {
+            let n = citation.len();
+            for at in 0..(statement.len() + 1).saturating_sub(n) {
+                if statement.chars[at..at + n] == *citation.as_slice() {
+                    out.push(at..at + n);
+                }
+            }
+        }
+        out
     }
 
     /// How much a term tells sentences of this passage apart: 1 for one that stands in a single sentence, falling with

@@ -48,13 +48,14 @@ fn fill(dir: &Path, documents: Documents<'_>, kind: UnitKind) {
             .map(|(text, heading_path)| {
                 let span = Span::new(at, at + text.chars().count());
                 at = span.end;
-                NewSection { span, heading_path, text, input_hash: [0; 32] }
+                NewSection { span, heading_path, text, context: "", input_hash: [0; 32] }
             })
             .collect();
         let document = NewDocument {
             path,
             root: "r",
             title: "手册",
+            date: None,
             content_hash: [0; 32],
             encoding: "UTF-8",
             format: "plain-text",

@@ -7,7 +7,7 @@ mod heading;
 mod numbering;
 mod outline;
 mod pack;
-mod sentence;
+pub(crate) mod sentence;
 
 pub use fixed::FixedSplitter;
 pub use heading::HeadingSplitter;

@@ -106,7 +106,7 @@ impl View<'_> {
             sum.uncovered += usize::from(entry.uncovered);
             let reason = entry.outcome.reason_in_general().unwrap_or_default().to_owned();
             match entry.outcome {
-                Outcome::Propositions { .. } => sum.propositions += 1,
+                Outcome::Propositions { .. } | Outcome::Repaired { .. } => sum.propositions += 1,
                 Outcome::TableRow => sum.table_rows += 1,
                 Outcome::Heading => sum.headings += 1,
                 Outcome::Skipped { .. } => {

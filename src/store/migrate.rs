@@ -9,7 +9,7 @@ use crate::proposition::{Status, Unit, entity_key, unit_keys};
 type Step = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
 /// `STEPS[i]` makes version `i + 2` of version `i + 1`. A new database runs them all.
-pub(super) const STEPS: &[Step] = &[keys_entities_and_decisions];
+pub(super) const STEPS: &[Step] = &[keys_entities_and_decisions, dates_and_contexts];
 
 /// Runs the steps that the database lacks.
 pub(super) fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -77,6 +77,14 @@ fn keys_entities_and_decisions(transaction: &Transaction<'_>) -> rusqlite::Resul
         }
     }
     Ok(())
+}
+
+/// Version 3: documents have a date, sections know what they are told of the rest of their document.
+fn dates_and_contexts(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "ALTER TABLE document ADD COLUMN date TEXT;
+         ALTER TABLE section ADD COLUMN context TEXT NOT NULL DEFAULT '';",
+    )
 }
 
 /// Makes the entities of a unit known to look-ups.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::Span;
+use crate::document::{Date, Span};
 use crate::proposition::{REVIEW_BELOW, Status, Unit, UnitKind};
 
 /// A document to be written.
@@ -14,6 +14,8 @@ pub struct NewDocument<'a> {
     pub root: &'a str,
     /// Title.
     pub title: &'a str,
+    /// Date that its time words count from.
+    pub date: Option<Date>,
     /// Hash of everything that shapes the document's sections: its bytes and the writer's settings.
     pub content_hash: [u8; 32],
     /// Name of the encoding that the bytes were in.
@@ -33,6 +35,8 @@ pub struct NewSection<'a> {
     pub heading_path: &'a [String],
     /// The section's text, exactly.
     pub text: &'a str,
+    /// How the writer treats the section and what its extraction is told, as the writer's own JSON.
+    pub context: &'a str,
     /// Hash of everything that shapes the section's units: text, context, unit kind, extractor. While it stays the same
     /// the units of the section are kept.
     pub input_hash: [u8; 32],
@@ -51,6 +55,8 @@ pub struct DocumentRow {
     pub root: String,
     /// Title.
     pub title: String,
+    /// Date that its time words count from.
+    pub date: Option<Date>,
     /// See [`NewDocument::content_hash`].
     pub content_hash: [u8; 32],
     /// Name of the encoding.
@@ -70,6 +76,7 @@ impl DocumentRow {
             path: &self.path,
             root: &self.root,
             title: &self.title,
+            date: self.date,
             content_hash: self.content_hash,
             encoding: &self.encoding,
             format: &self.format,
@@ -122,6 +129,8 @@ pub struct SectionRow {
     pub heading_path: Vec<String>,
     /// The section's text.
     pub text: String,
+    /// See [`NewSection::context`].
+    pub context: String,
     /// See [`NewSection::input_hash`].
     pub input_hash: [u8; 32],
     /// Whether its units are there.
@@ -137,7 +146,13 @@ pub struct SectionRow {
 impl SectionRow {
     /// The row as it would be written again.
     pub fn as_new(&self) -> NewSection<'_> {
-        NewSection { span: self.span, heading_path: &self.heading_path, text: &self.text, input_hash: self.input_hash }
+        NewSection {
+            span: self.span,
+            heading_path: &self.heading_path,
+            text: &self.text,
+            context: &self.context,
+            input_hash: self.input_hash,
+        }
     }
 }
 

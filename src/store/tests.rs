@@ -18,13 +18,15 @@ fn put(writer: &mut Writer, path: &str, texts: &[&str]) -> Replaced {
         .map(|text| {
             let span = Span::new(at, at + text.chars().count());
             at = span.end;
-            NewSection { span, heading_path: &headings, text, input_hash: *blake3::hash(text.as_bytes()).as_bytes() }
+            let input_hash = *blake3::hash(text.as_bytes()).as_bytes();
+            NewSection { span, heading_path: &headings, text, context: "", input_hash }
         })
         .collect();
     let document = NewDocument {
         path,
         root: "root",
         title: "标题",
+        date: None,
         content_hash: *blake3::hash(texts.concat().as_bytes()).as_bytes(),
         encoding: "UTF-8",
         format: "markdown",

@@ -11,13 +11,14 @@ use super::rows::{
     Counts, DocumentRow, GenerationRow, Recipe, SearchableUnit, SectionRow, SectionState, UnitCount, UnitRow,
 };
 use super::schema::failed;
-use crate::document::Span;
+use crate::document::{Date, Span};
 use crate::error::{Error, Kind, Result};
 use crate::proposition::{Status, Unit, UnitKind, entity_key};
 
-const DOCUMENT_COLUMNS: &str = "row, id, path, root, title, content_hash, encoding, format, chars, deleted";
+pub(super) const DOCUMENT_COLUMNS: &str =
+    "row, id, path, root, title, content_hash, encoding, format, chars, deleted, date";
 const SECTION_COLUMNS: &str = "row, id, document, ordinal, start, stop, heading_path, text, input_hash, done, uncovered, ledger, \
-     made_as, extraction, review_below";
+     made_as, extraction, review_below, context";
 const UNIT_COLUMNS: &str = "u.row, s.id || '.' || u.key, u.section, u.ordinal, u.statement, u.kind, u.status, \
      u.confidence, u.evidence, u.antecedents, u.entities, u.reasons, s.start, u.key";
 /// `?1` is the number of the generation that looks.
@@ -355,6 +356,11 @@ fn spans(row: &Row<'_>, column: usize, start: usize) -> rusqlite::Result<Vec<Spa
     Ok(spans.into_iter().map(|span| span.shifted(start)).collect())
 }
 
+fn date(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Date>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| text.parse().map_err(|error: Error| bad(column, error.to_string()))).transpose()
+}
+
 pub(super) fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     Ok(DocumentRow {
         row: row.get(0)?,
@@ -367,6 +373,7 @@ pub(super) fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
         format: row.get(7)?,
         chars: size(row, 8)?,
         deleted: row.get(9)?,
+        date: date(row, 10)?,
     })
 }
 
@@ -389,6 +396,7 @@ fn section_row(row: &Row<'_>) -> rusqlite::Result<SectionRow> {
             Some(below) => Some(Recipe { unit: word(row, 12)?, extraction: row.get(13)?, review_below: below as f32 }),
             None => None,
         },
+        context: row.get(15)?,
     })
 }
 

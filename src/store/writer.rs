@@ -13,7 +13,7 @@ use super::rows::{
     DocumentRow, GenerationRow, NewDocument, NewSection, Replaced, SectionDone, document_id, section_id,
 };
 use super::schema::{BUSY_TIMEOUT, DATABASE_FILE, failed, lock, open_writable};
-use super::view::{View, document_row, newest_generation, to_word, unpublished};
+use super::view::{DOCUMENT_COLUMNS, View, document_row, newest_generation, to_word, unpublished};
 use crate::error::{Error, Kind, Result};
 use crate::proposition::unit_keys;
 
@@ -231,8 +231,10 @@ pub(super) fn replace(
 fn last_version(transaction: &Transaction<'_>, path: &str) -> rusqlite::Result<Option<i64>> {
     transaction
         .query_row(
-            "SELECT row, id, path, root, title, content_hash, encoding, format, chars, deleted FROM document \
-             WHERE path = ?1 AND (died IS NULL OR deleted) ORDER BY died IS NOT NULL, died DESC, row DESC LIMIT 1",
+            &format!(
+                "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path = ?1 AND (died IS NULL OR deleted) \
+                 ORDER BY died IS NOT NULL, died DESC, row DESC LIMIT 1"
+            ),
             params![path],
             document_row,
         )
@@ -243,8 +245,8 @@ fn last_version(transaction: &Transaction<'_>, path: &str) -> rusqlite::Result<O
 fn insert_document(transaction: &Transaction<'_>, document: &NewDocument<'_>, born: i64) -> rusqlite::Result<i64> {
     transaction
         .prepare_cached(
-            "INSERT INTO document (id, path, root, title, content_hash, encoding, format, chars, born) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO document (id, path, root, title, content_hash, encoding, format, chars, born, date) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?
         .insert(params![
             document_id(document.path),
@@ -255,7 +257,8 @@ fn insert_document(transaction: &Transaction<'_>, document: &NewDocument<'_>, bo
             document.encoding,
             document.format,
             document.chars as i64,
-            born
+            born,
+            document.date.map(|date| date.to_string())
         ])
 }
 
@@ -277,8 +280,8 @@ fn insert_sections(
     }
     let mut occurrences: HashMap<String, usize> = HashMap::new();
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO section (id, document, ordinal, start, stop, heading_path, text, input_hash, done) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO section (id, document, ordinal, start, stop, heading_path, text, input_hash, done, context) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
     let mut copy_units = transaction.prepare_cached(
         "INSERT INTO unit (section, ordinal, key, statement, kind, status, confidence, evidence, antecedents, \
@@ -318,7 +321,8 @@ fn insert_sections(
             headings,
             section.text,
             section.input_hash,
-            done
+            done,
+            section.context
         ])?;
         if let Some((source, _)) = source {
             copy_recipe.execute(params![source, row])?;

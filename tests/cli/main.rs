@@ -10,3 +10,4 @@ mod help;
 mod interruption;
 mod review;
 mod support;
+mod tiers;

@@ -9,13 +9,12 @@ use std::time::Instant;
 
 use mingti::document::{Document, Format, Span};
 use mingti::extractor::{Extractor, LlamaExtractor, Trace};
-use mingti::ingest::Interrupt;
-use mingti::proposition::{Passage, SentenceYield, Status, Unit, UnitKind, assemble, sentences};
-use mingti::section::{HeadingSplitter, Splitter};
+use mingti::ingest::{Context, Effort, IndexOptions, Interrupt, Planner, Prepared, passage_units};
+use mingti::proposition::{Passage, SentenceYield, Status, Unit, UnitKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::load::Loader;
+use super::load::{Loader, NO_EXTRACTOR};
 use crate::cli::args::ExtractArgs;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::interrupt;
@@ -37,10 +36,24 @@ struct Source {
     text: String,
     #[serde(skip, default = "markdown")]
     format: Format,
+    /// How it is treated and what it is told of the rest of its document.
+    #[serde(skip, default = "alone")]
+    context: Context,
 }
 
 fn markdown() -> Format {
     Format::Markdown
+}
+
+fn alone() -> Context {
+    Context::new(UnitKind::Proposition, Effort::Full)
+}
+
+impl Source {
+    fn prepared(&self) -> Prepared {
+        let (title, heading_path) = (self.title.clone(), self.heading_path.clone());
+        Prepared::new(title, heading_path, self.text.clone(), self.format, self.context.clone())
+    }
 }
 
 #[derive(Serialize)]
@@ -54,12 +67,23 @@ struct Line<'a> {
 /// Runs the command.
 pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     let interrupt = interrupt::install()?;
+    let choice = args.extractor.as_deref().or(settings.file.index.extractor.as_deref());
+    let mode = if args.cheap { Effort::Cheap } else { settings.file.index.mode.unwrap_or_default() };
     let (sources, failed) = match &args.passages {
-        Some(file) => passages(file)?,
-        None => documents(&args.paths),
+        Some(file) => {
+            let (mut sources, failed) = passages(file)?;
+            for source in &mut sources {
+                source.context = Context { date: args.date, ..Context::new(UnitKind::Proposition, mode) };
+            }
+            (sources, failed)
+        }
+        None => {
+            let tiers = settings.file.tiers.clone();
+            let options = IndexOptions { mode, date: args.date, tiers, ..IndexOptions::new("", Vec::new()) };
+            documents(&args.paths, &Planner::new(&options, choice != Some(NO_EXTRACTOR))?)
+        }
     };
     let loader = Loader::new(settings, args.device, args.jobs)?;
-    let choice = args.extractor.as_deref().or(settings.file.index.extractor.as_deref());
     let mut extractor = loader.extractor(choice)?;
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
     if let Some(extractor) = &mut extractor {
@@ -82,9 +106,10 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
         trace.finish(seconds.as_secs_f64())?;
     }
     output::note(&format!(
-        "{total} in {}, {:.1} s per 1,000 characters",
+        "{total} in {}, {:.1} s per 1,000 characters{}",
         measured(seconds),
-        total.rate(seconds.as_secs_f64())
+        total.rate(seconds.as_secs_f64()),
+        extractor.map_or(String::new(), |extractor| format!(", {} tokens", extractor.tokens()))
     ));
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
@@ -99,14 +124,10 @@ fn together(
     interrupt: &Interrupt,
     each: &mut Each<'_>,
 ) -> Outcome<()> {
-    let sentences: Vec<_> = sources.iter().map(|source| sentences(&source.text, source.format)).collect();
-    let passages: Vec<Passage<'_>> = sources
-        .iter()
-        .zip(&sentences)
-        .map(|(source, sentences)| Passage::new(&source.title, &source.heading_path, &source.text, sentences))
-        .collect();
+    let prepared: Vec<Prepared> = sources.iter().map(Source::prepared).collect();
+    let passages: Vec<Passage<'_>> = prepared.iter().map(Prepared::passage).collect();
     let mut show = |at: usize, yields: &[Option<SentenceYield>]| {
-        let assembly = assemble(&passages[at], yields);
+        let assembly = passage_units(sources[at].context.unit, &passages[at], yields);
         each(&sources[at], &assembly.units, &assembly.uncovered)
     };
     let Some(extractor) = extractor else {
@@ -169,12 +190,12 @@ fn passages(file: &Path) -> Outcome<(Vec<Source>, bool)> {
 }
 
 /// The sections of documents; a file that cannot be read is named, the others are kept.
-fn documents(paths: &[PathBuf]) -> (Vec<Source>, bool) {
+fn documents(paths: &[PathBuf], planner: &Planner) -> (Vec<Source>, bool) {
     let (files, mut failed) = files(paths);
     let mut sources = Vec::new();
     for (file, name) in files {
         match Document::read(&file, &name) {
-            Ok(document) => sources.extend(sections(&document)),
+            Ok(document) => sources.extend(sections(&document, planner)),
             Err(error) => {
                 output::complain(error);
                 failed = true;
@@ -209,17 +230,18 @@ fn files(paths: &[PathBuf]) -> (Vec<(PathBuf, String)>, bool) {
     (files, failed)
 }
 
-fn sections(document: &Document) -> Vec<Source> {
-    let sections = HeadingSplitter::default().split(document);
+fn sections(document: &Document, planner: &Planner) -> Vec<Source> {
+    let sections = planner.plan(document).sections;
     sections
         .into_iter()
         .enumerate()
-        .map(|(number, section)| Source {
+        .map(|(number, (section, context))| Source {
             id: format!("{}#{number}", document.path).into(),
             title: document.title.clone(),
             text: document.text.slice(section.span).to_owned(),
             heading_path: section.heading_path,
             format: document.format,
+            context,
         })
         .collect()
 }

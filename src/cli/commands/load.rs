@@ -14,7 +14,7 @@ use crate::cli::failure::{Failure, Outcome};
 use crate::cli::settings::Settings;
 
 /// The name that stands for no language model.
-const NO_EXTRACTOR: &str = "none";
+pub(crate) const NO_EXTRACTOR: &str = "none";
 
 /// Loads models for one command.
 pub(crate) struct Loader<'s> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use mingti::document::Span;
+use mingti::ingest::ModelUse;
 use mingti::proposition::{Outcome as Fate, SentenceKind, Status as UnitStatus};
 use mingti::store::{Counts, GenerationRow, LedgerEntry, LedgerSummary, OutcomeCount, Reader};
 use serde::Serialize;
@@ -36,8 +37,18 @@ struct Status<'a> {
     ledger: LedgerSummary,
     /// What people were asked and said.
     review: Review,
+    /// What the language model was asked in all runs, and what it was spared.
+    model: Model,
     /// Bytes on disk.
     bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Model {
+    #[serde(flatten)]
+    used: ModelUse,
+    /// An estimate; `null` while there is nothing to take it from.
+    tokens_avoided: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -99,6 +110,7 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
         uncovered: uncovered(&reader)?,
         ledger: view.ledger_summary()?,
         review,
+        model: model(ModelUse::of_index(&view)?),
         bytes: size(&settings.index),
     };
     let mut out = Out::stdout();
@@ -108,6 +120,10 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
         out.text(&page(&status, generation))?
     }
     Ok(Exit::Done)
+}
+
+fn model(used: ModelUse) -> Model {
+    Model { used, tokens_avoided: used.tokens_avoided() }
 }
 
 /// The text that every range of this document counts in.
@@ -166,6 +182,7 @@ fn sentence_text(out: &mut Out, entry: &LedgerEntry<'_>, place: &mut Option<i64>
     let text: Vec<&str> = text.split_whitespace().collect();
     let fate = match &entry.outcome {
         Fate::Propositions { count } => format!("{count} propositions"),
+        Fate::Repaired { count, rules, .. } => format!("{count} propositions by rule ({})", rules.join(", ")),
         Fate::Fallback { .. } => "verbatim".to_owned(),
         Fate::Heading => "heading".to_owned(),
         Fate::TableRow => "table row".to_owned(),
@@ -238,6 +255,9 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
              changed (`mingti review list --all` names them)"
         ),
     });
+    if let Some(told) = model_use(&status.model.used) {
+        lines.push(format!("model      {told}"));
+    }
     lines.push(format!("uncovered  {}", status.uncovered.len()));
     for section in status.uncovered.iter().take(NAMED) {
         let ranges: Vec<String> =
@@ -283,6 +303,26 @@ fn account(ledger: &LedgerSummary) -> Vec<String> {
     lines.push(format!("           {} table rows, {} headings", ledger.table_rows, ledger.headings));
     lines.push(format!("           {} skipped{}", ledger.skipped, listed(&ledger.skipped_because)));
     lines
+}
+
+/// `81200 tokens for 320 sentences; 41 sentences kept as they stand …`; nothing where no model was ever asked.
+pub(super) fn model_use(used: &ModelUse) -> Option<String> {
+    let mut parts = Vec::new();
+    if used.asked_sentences > 0 {
+        parts.push(format!("{} tokens for {} sentences", used.tokens, used.asked_sentences));
+    }
+    for (sentences, how) in
+        [(used.kept_sentences, "kept as they stand"), (used.cached_sentences, "known from the cache")]
+    {
+        if sentences > 0 {
+            parts.push(format!("{sentences} sentences {how}"));
+        }
+    }
+    let spared = used.kept_chars + used.cached_chars;
+    if let Some(tokens) = used.tokens_avoided().filter(|_| spared > 0) {
+        parts.push(format!("{spared} characters spared, about {tokens} tokens"));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The word that JSON has for an enumeration's value.

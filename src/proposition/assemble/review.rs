@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::*;
 use crate::proposition::confidence::LOW_CONFIDENCE;
 use crate::proposition::lexis::is_ideograph;
+use crate::proposition::time::without_anchors;
 
 /// The name under which a person's decision stands among the reasons of a unit.
 pub const REVIEWED: &str = "reviewed";
@@ -83,7 +84,7 @@ pub fn judge_statement(passage: &Passage<'_>, place: Span, statement: &str) -> U
 }
 
 fn judge(passage: &Passage<'_>, source: &Source, place: Span, statement: &str) -> Unit {
-    let statement = tidy(statement, passage.title);
+    let statement = without_anchors(&tidy(statement, passage.title), passage.date);
     let Some(index) = sentence_at(passage, place) else {
         let reason = Reason { gate: "no-sentence".to_owned(), detail: "the passage has no sentence there".to_owned() };
         return Unit { reasons: vec![reason], ..rejected(&statement, place, &[]) };
@@ -92,12 +93,13 @@ fn judge(passage: &Passage<'_>, source: &Source, place: Span, statement: &str) -
         return rejected(&statement, place, &[finding]);
     }
     let candidate = Candidate::new(&statement, index, source, &HashMap::new());
-    let raw = RawProposition { statement: statement.clone(), probability: 1.0 };
-    let mut unit = judge_one(&candidate, &raw, &source.sentences[index], source);
+    // Nothing is repaired: a person's statement is taken as it stands or refused.
+    let mut unit = judge_one(&candidate, 1.0, &Repaired::default(), source);
     if unit.is_searchable() {
         // What only asked for a person has been seen by one.
         unit.status = Status::Accepted;
     }
+    anchor_units(std::slice::from_mut(&mut unit), passage.date);
     unit
 }
 

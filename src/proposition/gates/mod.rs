@@ -14,7 +14,7 @@ mod opposite;
 mod reference;
 
 pub(crate) use content::support;
-pub(crate) use modal::{Modal, modals};
+pub(crate) use modal::{Force, Modal, modals};
 pub(crate) use reference::refers;
 
 use std::collections::{HashMap, HashSet};
@@ -75,6 +75,7 @@ impl<'a> Candidate<'a> {
     /// Prepares `statement`, written for sentence `index` of `source`. `said` as in [`align`].
     pub(crate) fn new(statement: &'a str, index: usize, source: &'a Source, said: &HashMap<String, usize>) -> Self {
         let folded = Folded::new(statement);
+        let cited = source.cited(&folded);
         let terms = terms(&folded);
         let set = term_set(&terms);
         let own = &source.sentences[index];
@@ -82,7 +83,10 @@ impl<'a> Candidate<'a> {
         Self {
             original: statement.chars().collect(),
             tokens: tokens(&folded),
-            quantities: quantities(&folded),
+            quantities: quantities(&folded)
+                .into_iter()
+                .filter(|q| !cited.iter().any(|c| c.start <= q.start && q.end <= c.end))
+                .collect(),
             chinese: is_chinese(statement),
             statement,
             folded,

@@ -25,7 +25,9 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Option<Findin
         .or_else(|| telling(candidate, candidate.own, source, 1))?;
     let (mut worst, mut place) = ((own + MARGIN).max(RESTATED), None);
     for (i, other) in source.sentences.iter().enumerate() {
-        if i == candidate.index {
+        // What is announced is said with its lead-in.
+        let above = &source.frame.places[candidate.index].above;
+        if i == candidate.index || above.iter().any(|a| other.span.contains(a.span)) {
             continue;
         }
         let theirs = telling(candidate, other, source, MIN_TERMS).unwrap_or(0.0);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::proposition::RawProposition;
 
 const TEXT: &str = "主轴温度超过75℃时，控制器报 ERR-9801，主轴停止。该报警不得在主轴停稳前复位。";
 const FIRST: Span = Span { start: 0, end: 30 };
