@@ -45,6 +45,8 @@ pub struct LedgerSummary {
     pub sentences: usize,
     /// Sentences that statements carry whole.
     pub propositions: usize,
+    /// Of these, sentences for which rules made a statement.
+    pub by_rule: usize,
     /// Sentences kept verbatim.
     pub verbatim: usize,
     /// Rows of tables.
@@ -106,7 +108,11 @@ impl View<'_> {
             sum.uncovered += usize::from(entry.uncovered);
             let reason = entry.outcome.reason_in_general().unwrap_or_default().to_owned();
             match entry.outcome {
-                Outcome::Propositions { .. } | Outcome::Repaired { .. } => sum.propositions += 1,
+                Outcome::Propositions { .. } => sum.propositions += 1,
+                Outcome::Repaired { .. } => {
+                    sum.propositions += 1;
+                    sum.by_rule += 1;
+                }
                 Outcome::TableRow => sum.table_rows += 1,
                 Outcome::Heading => sum.headings += 1,
                 Outcome::Skipped { .. } => {

@@ -94,7 +94,7 @@ fn judge(passage: &Passage<'_>, source: &Source, place: Span, statement: &str) -
     }
     let candidate = Candidate::new(&statement, index, source, &HashMap::new());
     // Nothing is repaired: a person's statement is taken as it stands or refused.
-    let mut unit = judge_one(&candidate, 1.0, &Repaired::default(), source);
+    let mut unit = judge_one(candidate, 1.0, &Repaired::default(), source);
     if unit.is_searchable() {
         // What only asked for a person has been seen by one.
         unit.status = Status::Accepted;
@@ -274,9 +274,9 @@ fn cover(
     }
     let good: Vec<String> = assembly.units.iter().filter(speaking).map(|unit| unit.statement.clone()).collect();
     let carried = good.iter().flat_map(|statement| term_set(&terms(&Folded::new(statement)))).collect();
-    let missing = reason.or_else(|| left_out(&source.sentences[index], &good, &carried, source));
+    let missing = reason.or_else(|| left_out(&source.sentences[index], &good, &carried, MIN_COVERAGE, source));
     let Some(reason) = missing else {
-        if let Outcome::Propositions { count } = &mut assembly.ledger[index].outcome {
+        if let Outcome::Propositions { count } | Outcome::Repaired { count, .. } = &mut assembly.ledger[index].outcome {
             *count = good.len();
         }
         return;
