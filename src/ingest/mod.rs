@@ -65,4 +65,6 @@ pub fn index(
 }
 
 #[cfg(test)]
+mod review_tests;
+#[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use super::plan::{Context, Planner};
 use crate::document::{Format, Span};
 use crate::error::Result;
 use crate::extractor::Extractor;
-use crate::proposition::{Assembly, Passage, SentenceYield, Unit, UnitKind, assemble, entities};
+use crate::proposition::{Assembly, Passage, SentenceYield, Unit, UnitKind, assemble, entities, verbatim};
 use crate::store::CacheKey;
 
 /// Raised when splitting, segmentation or the gates change what becomes of the same text.
@@ -105,7 +105,7 @@ pub(super) fn format_of(name: &str) -> Format {
 pub fn passage_units(kind: UnitKind, passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Assembly {
     match kind {
         UnitKind::Proposition => assemble(passage, yields),
-        UnitKind::Sentence => assemble(passage, &[]),
+        UnitKind::Sentence => verbatim(passage),
         UnitKind::Section | UnitKind::Fixed => Assembly { units: whole(kind, passage.text), ..Assembly::default() },
     }
 }

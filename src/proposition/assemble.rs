@@ -25,6 +25,8 @@ use crate::section::sentence::ends;
 
 /// Share of a sentence's words that its statements must carry together; below it the sentence itself is kept too.
 const MIN_COVERAGE: f32 = 0.6;
+/// The same where a limit ended the output: then what is missing may stand in what was never written.
+const MIN_COVERAGE_CUT: f32 = 0.85;
 /// Stands for the probability of a statement that rules made from the source's own words.
 const RULE: f32 = 0.95;
 
@@ -39,19 +41,27 @@ pub struct Assembly {
     pub ledger: Vec<SentenceOutcome>,
 }
 
-/// Judges what the model wrote for a passage and fills every gap with the sentence itself. `yields[i]` belongs to
-/// `passage.sentences[i]`; `None`, or a missing entry, is a sentence that was not sent to the model. Never fails, whatever the
-/// yields hold. Ranges count code points of `passage.text`.
+/// The sentences of a passage as they stand, without statements. Ranges count code points of `passage.text`.
+pub fn verbatim(passage: &Passage<'_>) -> Assembly {
+    build(passage, &[], None)
+}
+
+/// Judges what the model wrote for a passage, repairs by rule what can be repaired, and fills every gap with the sentence
+/// itself. `yields[i]` belongs to `passage.sentences[i]`; `None`, or a missing entry, is a sentence that was not sent to the
+/// model, which rules alone may make readable. Never fails, whatever the yields hold. Ranges count code points of
+/// `passage.text`.
 pub fn assemble(passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Assembly {
+    build(passage, yields, Some(Source::new(passage)))
+}
+
+fn build(passage: &Passage<'_>, yields: &[Option<SentenceYield>], source: Option<Source>) -> Assembly {
     let chars: Vec<char> = passage.text.chars().collect();
     let mut work = Work { passage, chars, units: Vec::new(), seen: HashMap::new(), verbatim: HashMap::new() };
-    // Comparing costs more than copying: a passage that the model has not seen needs none of it.
-    let source = yields.iter().any(Option::is_some).then(|| Source::new(passage));
     let mut ledger = Vec::with_capacity(passage.sentences.len());
     for (i, sentence) in passage.sentences.iter().enumerate() {
         let outcome = match (yields.get(i).and_then(Option::as_ref), &source) {
             (Some(written), Some(source)) => work.judge(i, sentence, written, source),
-            _ => work.keep(sentence),
+            (_, source) => work.keep(i, sentence, source.as_ref()),
         };
         ledger.push(SentenceOutcome { sentence: *sentence, outcome });
     }
@@ -79,7 +89,7 @@ impl Work<'_> {
     }
 
     /// A sentence that the model has not seen.
-    fn keep(&mut self, sentence: &Sentence) -> Outcome {
+    fn keep(&mut self, index: usize, sentence: &Sentence, source: Option<&Source>) -> Outcome {
         let text = self.slice(sentence.span);
         if !text.chars().any(is_content) {
             return Outcome::Skipped { reason: "no words".to_owned() };
@@ -90,10 +100,19 @@ impl Work<'_> {
         if is_label(&text) {
             return Outcome::Skipped { reason: LABEL.to_owned() };
         }
+        let reason = "not sent to the model".to_owned();
+        if let Some(source) = source
+            && matches!(sentence.kind, SentenceKind::Prose | SentenceKind::ListItem)
+        {
+            let mut said = Said::default();
+            if let Some(rules) = self.by_rule(index, source, &mut said) {
+                return Outcome::Repaired { count: said.good.len(), rules, reason };
+            }
+        }
         self.add_verbatim(sentence);
         match sentence.kind {
             SentenceKind::TableRow => Outcome::TableRow,
-            _ => Outcome::Fallback { reason: "not sent to the model".to_owned() },
+            _ => Outcome::Fallback { reason },
         }
     }
 
@@ -135,10 +154,9 @@ impl Work<'_> {
             Some("the model wrote nothing".to_owned())
         } else if said.good.is_empty() {
             Some("no statement passed the gates".to_owned())
-        } else if written.truncated {
-            Some("a limit ended the output".to_owned())
         } else {
-            left_out(own, &said.good, &said.carried, source)
+            let least = if written.truncated { MIN_COVERAGE_CUT } else { MIN_COVERAGE };
+            left_out(own, &said.good, &said.carried, least, source)
         };
         match missing {
             None => Outcome::Propositions { count: said.good.len() },
@@ -167,7 +185,7 @@ impl Work<'_> {
         let mut refused = None;
         let judge = |text: &str, repaired: &Repaired, counts: &HashMap<String, usize>| {
             let candidate = Candidate::new(text, index, source, counts);
-            judge_one(&candidate, probability, repaired, source)
+            judge_one(candidate, probability, repaired, source)
         };
         if parts.len() > 1 {
             let units = judge_parts(&parts, &said.counts, |part, counts| judge(part, &repaired, counts));
@@ -222,7 +240,7 @@ impl Work<'_> {
         }
         let fresh = HashMap::new();
         let judge = |part: &str, counts: &HashMap<String, usize>| {
-            judge_one(&Candidate::new(part, index, source, counts), RULE, &repaired, source)
+            judge_one(Candidate::new(part, index, source, counts), RULE, &repaired, source)
         };
         let mut units = judge_parts(&parts, &fresh, judge);
         if !units.iter().all(|u| u.status == Status::Accepted) {
@@ -235,9 +253,13 @@ impl Work<'_> {
         if rules.is_empty() || !units.iter().all(|u| u.status == Status::Accepted) {
             return None;
         }
+        if let [unit] = units.as_mut_slice() {
+            // One statement for the whole sentence: all of it is evidence.
+            unit.evidence = vec![Span::new(own.span.start + source.frame.places[index].marks, own.span.end)];
+        }
         let good: Vec<String> = units.iter().map(|u| u.statement.clone()).collect();
         let carried = good.iter().flat_map(|g| term_set(&terms(&Folded::new(g)))).collect();
-        if left_out(own, &good, &carried, source).is_some() {
+        if left_out(own, &good, &carried, MIN_COVERAGE, source).is_some() {
             return None;
         }
         for unit in units {
@@ -308,6 +330,19 @@ fn apart(statement: &str) -> Vec<String> {
     out
 }
 
+/// Evidence that begins behind the label of its line takes the label in: it says what the rest is about.
+fn with_label(evidence: &mut [Span], index: usize, source: &Source) {
+    let place = &source.frame.places[index];
+    let start = source.sentences[index].span.start + place.marks;
+    if let Some(first) = evidence.first_mut()
+        && place.label > 0
+        && first.start <= start + place.label + 1
+        && first.start > start
+    {
+        first.start = start;
+    }
+}
+
 /// What has been said of a sentence so far.
 #[derive(Default)]
 struct Said {
@@ -318,10 +353,13 @@ struct Said {
     counts: HashMap<String, usize>,
 }
 
-fn judge_one(candidate: &Candidate<'_>, probability: f32, repaired: &Repaired, source: &Source) -> Unit {
+fn judge_one(mut candidate: Candidate<'_>, probability: f32, repaired: &Repaired, source: &Source) -> Unit {
+    candidate.restored.clone_from(&repaired.antecedents);
+    let candidate = &candidate;
     let own = candidate.own;
     let findings = examine(candidate, source);
-    let evidence = spans(own, &candidate.alignment.range, &candidate.set, source);
+    let mut evidence = spans(own, &candidate.alignment.evidence, &candidate.set, source);
+    with_label(&mut evidence, candidate.index, source);
     if findings.iter().any(|f| f.verdict == Verdict::Reject) {
         return Unit { evidence, ..rejected(candidate.statement, own.span, &findings) };
     }
@@ -393,12 +431,18 @@ fn add_evidence(unit: &mut Unit, more: &[Span]) {
 }
 
 /// What of the sentence no statement carries: too many of its words, a number, a code, or a negation or modal.
-fn left_out(own: &SentenceView, good: &[String], carried: &HashSet<String>, source: &Source) -> Option<String> {
+fn left_out(
+    own: &SentenceView,
+    good: &[String],
+    carried: &HashSet<String>,
+    least: f32,
+    source: &Source,
+) -> Option<String> {
     let label = label_len(&own.folded);
     let links = link_targets(&own.folded);
     let silent = |at: usize| at < label || links.iter().any(|l| l.contains(&at));
     let share = coverage(own.terms.iter().filter(|t| !silent(t.start)), carried, source);
-    if share < MIN_COVERAGE {
+    if share < least {
         return Some(format!("its statements carry too few of its words: {:.0} %", share * 100.0));
     }
     let all = Folded::new(&good.join("\n"));

@@ -12,6 +12,8 @@ use crate::proposition::source::{SentenceView, Source};
 pub(crate) struct Alignment {
     /// Folded characters of the sentence, on clause bounds, trimmed of separators.
     pub(crate) range: Range<usize>,
+    /// The same with the clauses around it that the statement also says: what is shown as evidence.
+    pub(crate) evidence: Range<usize>,
     /// Share of the part's weighted terms that the statement carries.
     pub(crate) carried: f32,
     /// Share of the statement's weighted terms that the part holds.
@@ -61,17 +63,49 @@ pub(crate) fn align(
             let (carried, recall) = (common / inside, common / total.max(f32::MIN_POSITIVE));
             let fit = (1.0 + BETA) * carried * recall / (BETA * carried + recall);
             if best.as_ref().is_none_or(|(score, _)| fit > score + 1e-6) {
-                best = Some((fit, Alignment { range, carried, held: common / all }));
+                best = Some((fit, Alignment { evidence: range.clone(), range, carried, held: common / all }));
             }
         }
     }
-    let mut alignment = best.map_or(Alignment { range: 0..sentence.folded.len(), carried: 0.0, held: 0.0 }, |b| b.1);
+    let mut alignment = best.map_or(
+        Alignment { range: 0..sentence.folded.len(), evidence: 0..sentence.folded.len(), carried: 0.0, held: 0.0 },
+        |b| b.1,
+    );
+    alignment.evidence = trim(&sentence.folded, widened(alignment.range.clone(), set, sentence));
     alignment.range = trim(&sentence.folded, alignment.range);
     alignment
 }
 
+/// Takes in the clauses on both sides that the statement says as well, such as a condition that it shares with an earlier
+/// statement, or a name in another word's place between two such clauses.
+fn widened(range: Range<usize>, set: &HashSet<String>, sentence: &SentenceView) -> Range<usize> {
+    /// Share of a clause's terms that counts as said.
+    const SAID: f32 = 0.6;
+    let said = |clause: &Range<usize>| {
+        let terms: Vec<&Term> = sentence.terms_in(clause).filter(|t| !points_back(&t.key)).collect();
+        let held = terms.iter().filter(|t| set.contains(&t.key)).count();
+        (terms.len(), held as f32 >= SAID * terms.len().max(1) as f32)
+    };
+    let mut out = range.clone();
+    for clause in sentence.clauses.iter().rev().filter(|c| c.end <= range.start) {
+        match said(clause) {
+            (_, true) => out.start = clause.start,
+            (0 | 1, false) => {}
+            _ => break,
+        }
+    }
+    for clause in sentence.clauses.iter().filter(|c| c.start >= range.end) {
+        match said(clause) {
+            (_, true) => out.end = clause.end,
+            (0 | 1, false) => {}
+            _ => break,
+        }
+    }
+    out
+}
+
 /// A pair with a pronoun: a statement says a name in its place.
-fn points_back(key: &str) -> bool {
+pub(crate) fn points_back(key: &str) -> bool {
     key.chars().any(|c| matches!(c, '它' | '其' | '该' | '該' | '此' | '这' | '這'))
 }
 

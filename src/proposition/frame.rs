@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_label_on_a_line_of_its_own_holds_until_the_next() {
-        let (frame, _) = frame("", &[], "原因：\n限位开关断开。\n\n接线松动。\n处理：\n检查接线。\n");
+        let (frame, _) = frame("", &[], "原因：\n\n限位开关断开。\n\n接线松动。\n\n处理：\n\n检查接线。\n");
         assert_eq!(above(&frame, 1), ["原因"]);
         assert_eq!(above(&frame, 2), ["原因"]);
         assert_eq!(above(&frame, 4), ["处理"]);

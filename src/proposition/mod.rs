@@ -26,7 +26,7 @@ mod unit;
 pub use assemble::review::{
     Applied, Decision, REVIEWED, Verdict, apply_decisions, judge_statement, set_threshold, unit_keys,
 };
-pub use assemble::{Assembly, assemble};
+pub use assemble::{Assembly, assemble, verbatim};
 pub use confidence::REVIEW_BELOW;
 pub use entities::entities;
 pub use entity_key::entity_key;

@@ -8,5 +8,6 @@ mod contract;
 mod faults;
 mod help;
 mod interruption;
+mod review;
 mod support;
 mod tiers;

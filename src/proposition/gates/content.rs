@@ -20,8 +20,22 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Option<Findin
     if share < MIN_SHARE {
         return Some(Finding::reject("content-not-in-source", novel));
     }
+    if let Some(word) = novel_word(candidate, source) {
+        return Some(Finding::reject("content-not-in-source", word));
+    }
     let words = novel.split(' ').filter(|w| w.is_ascii() && w.len() > 1).count();
     (run > MAX_RUN || words > MAX_WORDS).then(|| Finding::reject("content-not-in-source", novel))
+}
+
+/// Two ideographs in a row of which the source has neither, though they do not merely join: a word that stands nowhere.
+fn novel_word(candidate: &Candidate<'_>, source: &Source) -> Option<String> {
+    let text = &candidate.folded;
+    let new = |i: usize| {
+        let c = text.chars[i];
+        is_ideograph(c) && !JOINTS.contains(c) && !source.letters.contains(&c)
+    };
+    let at = (1..text.len()).find(|&i| new(i - 1) && new(i))?;
+    Some(text.text(at - 1, at + 1))
 }
 
 /// Share of the statement's content that the source supports, the longest unsupported stretch, and its length.

@@ -3,6 +3,8 @@
 //! A gate has a stable name in kebab case and tells what it saw. Gates reject what is wrong to show to a person at a
 //! machine, and send to review what may be right but cannot be proved by the text. They never change a statement.
 
+mod antecedent;
+mod condition;
 mod content;
 mod form;
 mod modal;
@@ -19,6 +21,7 @@ pub(crate) use reference::refers;
 
 use std::collections::{HashMap, HashSet};
 
+use crate::document::Span;
 use crate::proposition::evidence::{Alignment, align};
 use crate::proposition::lexis::{Folded, Term, Token, is_chinese, term_set, terms, tokens};
 use crate::proposition::quantity::{Quantity, quantities};
@@ -69,6 +72,8 @@ pub(crate) struct Candidate<'a> {
     /// Index of the own sentence.
     pub(crate) index: usize,
     pub(crate) alignment: Alignment,
+    /// Places that a rule took words from: what is said again there was meant to be.
+    pub(crate) restored: Vec<Span>,
 }
 
 impl<'a> Candidate<'a> {
@@ -95,6 +100,7 @@ impl<'a> Candidate<'a> {
             own,
             index,
             alignment,
+            restored: Vec::new(),
         }
     }
 }
@@ -109,6 +115,8 @@ pub(crate) fn examine(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding
     findings.extend(number::check(candidate, source));
     findings.extend(name::check(candidate, source));
     findings.extend(modality::check(candidate, source));
+    findings.extend(condition::check(candidate));
+    findings.extend(antecedent::check(candidate, source));
     findings.extend(opposite::check(candidate));
     findings.extend(content::check(candidate, source));
     findings.extend(neighbour::check(candidate, source));

@@ -27,8 +27,17 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Option<Findin
     for (i, other) in source.sentences.iter().enumerate() {
         // What is announced is said with its lead-in.
         let above = &source.frame.places[candidate.index].above;
-        if i == candidate.index || above.iter().any(|a| other.span.contains(a.span)) {
+        if i == candidate.index
+            || above.iter().any(|a| other.span.contains(a.span))
+            || candidate.restored.iter().any(|r| r.intersect(other.span).is_some())
+        {
             continue;
+        }
+        if is_whole(candidate, other) {
+            return Some(Finding::reject(
+                "neighbour",
+                format!("says characters {}..{} too", other.span.start, other.span.end),
+            ));
         }
         let theirs = telling(candidate, other, source, MIN_TERMS).unwrap_or(0.0);
         if theirs >= worst {
@@ -36,6 +45,25 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Option<Findin
         }
     }
     place.map(|span| Finding::reject("neighbour", format!("fits characters {}..{} better", span.start, span.end)))
+}
+
+/// True when a statement says all clauses of another sentence, two at least: then it tells that sentence's fact beside its own.
+/// One clause may come along as a restored condition or name.
+fn is_whole(candidate: &Candidate<'_>, other: &SentenceView) -> bool {
+    /// Share of a clause that counts as said.
+    const SAID: f32 = 0.7;
+    let own = &candidate.own.set;
+    let (mut clauses, mut said) = (0, 0);
+    for clause in &other.clauses {
+        // What its own sentence says as well proves nothing.
+        let only: Vec<_> = other.terms_in(clause).filter(|t| !own.contains(&t.key)).collect();
+        if only.len() >= MIN_TERMS {
+            clauses += 1;
+            let held = only.iter().filter(|t| candidate.set.contains(&t.key)).count();
+            said += usize::from(held as f32 >= SAID * only.len() as f32);
+        }
+    }
+    clauses >= 2 && said == clauses
 }
 
 /// Largest share that the statement carries of the terms of a clause that stand in no other sentence, over the clauses with

@@ -226,15 +226,17 @@ fn english(statement: &str) -> Option<String> {
         if !PRONOUNS.contains(&pair.0) {
             continue;
         }
-        let resolved = i >= EARLY
-            && match pair.0 {
-                "this" | "these" | "those" => {
-                    matches!(pair.1, "who" | "that" | "which" | "of" | "whose")
-                        || words[..i].iter().any(|w| stem_eq(w, pair.1))
-                }
-                "such" => pair.1 == "as" || words[..i].iter().any(|w| stem_eq(w, pair.1)) || !pair.1.ends_with('s'),
-                _ => true,
-            };
+        let example = pair == ("such", "as") && i > 0;
+        let resolved = example
+            || i >= EARLY
+                && match pair.0 {
+                    "this" | "these" | "those" => {
+                        matches!(pair.1, "who" | "that" | "which" | "of" | "whose")
+                            || words[..i].iter().any(|w| stem_eq(w, pair.1))
+                    }
+                    "such" => pair.1 == "as" || words[..i].iter().any(|w| stem_eq(w, pair.1)) || !pair.1.ends_with('s'),
+                    _ => true,
+                };
         if !resolved {
             return Some(format!("{} {}", pair.0, pair.1).trim().to_owned());
         }

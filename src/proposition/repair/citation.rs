@@ -1,14 +1,19 @@
-//! 前款, 本款, 本条 and 前条: places in the statute at hand, named by article and paragraph.
+//! 前款, 本款, 本条 and 前条: places in the statute at hand, named by article and paragraph. Where what they point at is short, it is
+//! quoted: `第九条第一款（…）规定的期限` can be read alone, `前款规定的期限` cannot.
 
 use crate::document::Span;
 use crate::proposition::frame::Article;
+use crate::proposition::gates::refers;
+use crate::proposition::lexis::Folded;
 use crate::proposition::source::Source;
+use crate::proposition::tidy::squeeze;
+
+use super::is_bare;
 
 /// Replaces back references to articles and paragraphs; `None` if there is none that the passage settles.
 pub(super) fn restore(statement: &str, index: usize, source: &Source) -> Option<(String, Vec<Span>)> {
-    if !["前款", "本条", "本款", "前条", "前两款", "本條"].iter().any(|w| statement.contains(w)) {
-        return None;
-    }
+    let statement = inherited(statement, index, source);
+    let statement = statement.as_str();
     let article = source.frame.places[index].article.as_ref()?;
     let now = article.paragraphs.len();
     let mut places = Vec::new();
@@ -21,7 +26,9 @@ pub(super) fn restore(statement: &str, index: usize, source: &Source) -> Option<
                 (both, Some(article.paragraphs[now - 3]), "前两款".len())
             }
             () if rest.starts_with("前款") && now >= 2 => {
-                (paragraph(article, now - 1)?, Some(article.paragraphs[now - 2]), "前款".len())
+                let place = article.paragraphs[now - 2];
+                let quoted = quotation(&rest["前款".len()..], place, source).unwrap_or_default();
+                (format!("{}{quoted}", paragraph(article, now - 1)?), Some(place), "前款".len())
             }
             () if rest.starts_with("本款") => (paragraph(article, now)?, None, "本款".len()),
             () if is_this_article(rest) => (article.label.clone(), None, "本条".len()),
@@ -42,6 +49,46 @@ pub(super) fn restore(statement: &str, index: usize, source: &Source) -> Option<
         rest = &rest[len..];
     }
     (!places.is_empty()).then_some((out, places))
+}
+
+/// What the paragraph says first, in brackets, where the statement speaks of something `规定的` there and it is short.
+fn quotation(rest: &str, place: Span, source: &Source) -> Option<String> {
+    /// Longest quotation, in characters.
+    const LONGEST: usize = 40;
+    if !rest.starts_with("规定的") {
+        return None;
+    }
+    let text = squeeze(&source.slice(place));
+    let label = source.frame.articles().into_iter().rev().find(|a| place.contains(a.span)).map(|a| a.label);
+    let text = label.and_then(|l| text.strip_prefix(&l).map(str::to_owned)).unwrap_or(text);
+    let text = text.trim().trim_end_matches(['；', ';', '。']);
+    let short = text.chars().count() <= LONGEST && !text.contains(['（', '(']);
+    (short && !refers(text)).then(|| format!("（{text}）"))
+}
+
+/// `前款规定的期限，从甲之日起计算；有乙情形的，从丙之日起计算`: what stands behind the semicolon has the same subject.
+fn inherited(statement: &str, index: usize, source: &Source) -> String {
+    /// Longest subject, in characters.
+    const LONGEST: usize = 16;
+    let same = || statement.to_owned();
+    let Some(before) = index.checked_sub(1).map(|i| &source.sentences[i]) else { return same() };
+    let own = &source.sentences[index];
+    if source.frame.places[index].begins
+        || !before.original.trim_end().ends_with(['；', ';'])
+        || own.original.contains("规定的")
+    {
+        return same();
+    }
+    let marks = source.frame.places[index - 1].marks;
+    let text: String = before.original.chars().skip(marks).collect();
+    let Some((subject, predicate)) = text.split_once('，') else { return same() };
+    let cites = ["前款规定的", "本条规定的", "前条规定的"].iter().any(|w| subject.starts_with(w));
+    let bare = predicate.starts_with(['从', '自', '由', '按', '以']) && subject.chars().count() <= LONGEST;
+    if cites && bare && is_bare(&Folded::new(statement), index, source) {
+        format!("{subject}，{statement}")
+    } else {
+        same()
+    }
 }
 
 /// `本条`, and not 本条例 or the end of 基本条件.

@@ -71,7 +71,7 @@ fn unnumbered(statement: &str, index: usize, source: &Source) -> String {
         rest = rest.strip_prefix(number).map_or(rest, str::trim_start);
     }
     // The label comes back, if it is needed, as the topic.
-    if !label.trim().is_empty() {
+    if !label.trim().is_empty() && (source.frame.topic.is_some() || topic::is_particular(&label)) {
         rest = rest.strip_prefix(label.trim()).filter(|r| !r.trim().is_empty()).map_or(rest, str::trim_start);
     }
     for word in JOINING {
@@ -158,3 +158,6 @@ fn is_bare(statement: &Folded, index: usize, source: &Source) -> bool {
     // A word that joins, or an ending, makes a few new pairs.
     foreign * 4 <= terms.len()
 }
+
+#[cfg(test)]
+mod tests;

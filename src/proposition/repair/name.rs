@@ -2,8 +2,10 @@
 
 use crate::document::Span;
 use crate::proposition::frame::plain_heading;
+use crate::proposition::gates::refers;
 use crate::proposition::lexis::{Folded, is_content, is_ideograph, is_wordlike};
 use crate::proposition::source::Source;
+use crate::proposition::tidy::squeeze;
 
 /// Determiners that point back to a noun that follows them.
 const DETERMINERS: &[&str] =
@@ -120,8 +122,24 @@ fn resolve(noun: &[char], word: &str, before: &str, index: usize, source: &Sourc
             return Some((name, gap + len));
         }
     }
+    if word == "上述"
+        && let Some((quoted, place)) = quotation(index, source)
+    {
+        return Some(((format!("“{quoted}”的"), Some(place)), gap));
+    }
     let product = source.frame.product.clone().filter(|_| generic.is_some())?;
     Some(((product, None), gap + generic.map_or(0, |g| g.chars().count())))
+}
+
+/// The sentence in front, within the same paragraph and short enough to be quoted.
+fn quotation(index: usize, source: &Source) -> Option<(String, Span)> {
+    /// Longest quotation, in characters.
+    const LONGEST: usize = 40;
+    let before = source.sentences.get(index.checked_sub(1)?)?;
+    let text: String = before.original.chars().skip(source.frame.places[index - 1].marks).collect();
+    let text = squeeze(text.trim_end_matches(['；', ';', '。']));
+    let fits = text.chars().count() <= LONGEST && !text.contains(['“', '"']) && !refers(&text);
+    (fits && !source.frame.places[index].begins).then_some((text, before.span))
 }
 
 fn starts(chars: &[char], word: &str) -> bool {
@@ -133,9 +151,13 @@ fn full_name(head: &[char], text: &str, index: usize, source: &Source) -> Option
     let body = &source.body;
     let own = body.position(source.sentences[index].span.start);
     let needle = Folded::new(text).chars;
-    let last = own.checked_sub(needle.len())?;
+    let last = own.checked_sub(needle.len());
     let mut best: Option<Name> = None;
-    for at in (0..=last).rev().filter(|at| body.chars[*at..*at + needle.len()] == *needle.as_slice()) {
+    for at in last
+        .iter()
+        .flat_map(|last| (0..=*last).rev())
+        .filter(|at| body.chars[*at..*at + needle.len()] == *needle.as_slice())
+    {
         let end = at + needle.len();
         let start = named_start(body, at)
             .or_else(|| subject_start(body, at, end, source))

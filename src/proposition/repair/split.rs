@@ -20,6 +20,10 @@ pub(crate) fn split(statement: &str) -> Vec<String> {
     let clauses = pieces(&chars);
     let first = clauses.iter().take_while(|c| is_circumstance(c)).count();
     let Some((main, later)) = clauses.get(first..).and_then(|c| c.split_first()) else { return whole };
+    // A circumstance further on holds for what follows it, which only a reader can tell.
+    if later.iter().any(|c| is_circumstance(c)) {
+        return whole;
+    }
     let circumstance: String = clauses[..first].iter().flatten().collect();
     let mut parts: Vec<String> = Vec::new();
     let mut current: Vec<char> = main.clone();
@@ -218,7 +222,7 @@ mod tests {
             ("维修人员应当通知班长并记录停机原因。", &["维修人员应当通知班长。", "维修人员应当记录停机原因。"][..]),
             ("如果油温过高，请停机并检查冷却器。", &["如果油温过高，请停机。", "如果油温过高，请检查冷却器。"]),
             ("停机后，压机必须泄压，并切断电源。", &["停机后，压机必须泄压。", "停机后，压机必须切断电源。"]),
-            ("通电时，探针会自检并上下移动两次。", &["通电时，探针会自检。", "通电时，探针会上下移动两次。"]),
+            ("通电时，探针会回零并上下移动两次。", &["通电时，探针会回零。", "通电时，探针会上下移动两次。"]),
             (
                 "油温超过限值时，控制器报警，同时切断电机。",
                 &["油温超过限值时，控制器报警。", "油温超过限值时，切断电机。"],

@@ -61,7 +61,7 @@ fn names(statement: &Folded, name: &str) -> bool {
 }
 
 /// A label that names something: ideographs with a Latin word or a number.
-fn is_particular(label: &str) -> bool {
+pub(super) fn is_particular(label: &str) -> bool {
     label.chars().any(is_ideograph) && label.chars().any(|c| c.is_ascii_alphanumeric())
 }
 

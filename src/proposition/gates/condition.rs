@@ -1,0 +1,241 @@
+//! Conditions: what holds only if, when or except must not be stated as if it held always.
+//!
+//! A clause such as `如果油温过高，` or `unless the key is turned` governs the clauses around it up to the next semicolon. A
+//! statement that says a governed clause must carry the words of its condition, and one of the words that make it a condition.
+
+use std::ops::Range;
+
+use super::{Candidate, Finding};
+use crate::proposition::evidence::points_back;
+use crate::proposition::lexis::{Folded, Term, is_ideograph, is_wordlike};
+use crate::proposition::source::SentenceView;
+
+/// Share of a governed clause that counts as saying it.
+const SAID: f32 = 0.6;
+/// Share of a condition's words that counts as carrying it.
+const CARRIED: f32 = 0.34;
+/// Fewest terms of a clause that can be judged.
+const MIN_TERMS: usize = 2;
+
+/// Open a Chinese condition that no other word makes one.
+const IF_ZH: &[&str] = &["如果", "假如", "倘若", "若", "当", "當", "一旦", "除非", "只有", "只要", "除", "遇有", "凡"];
+/// Close one.
+const WHEN_ZH: &[&str] =
+    &["时", "時", "的时候", "后", "後", "之前", "以前", "前", "的话", "情况下", "情況下", "期间", "过程中", "的"];
+/// Words that begin with 如, 当 or 若 and are none.
+const NOT_IF: &[&str] =
+    &["当前", "當前", "当地", "当事", "當事", "当中", "若干", "除湿", "除尘", "除霜", "除此", "除颤"];
+/// Make a condition of a Chinese statement.
+const MARKS_ZH: &[&str] = &[
+    "如果",
+    "假如",
+    "倘若",
+    "若",
+    "如",
+    "当",
+    "當",
+    "一旦",
+    "除",
+    "只有",
+    "只要",
+    "时",
+    "時",
+    "后",
+    "後",
+    "前",
+    "的话",
+    "情况下",
+    "期间",
+    "的",
+    "遇",
+    "凡",
+    "中",
+    "直到",
+    "直至",
+];
+/// Open an English condition.
+const IF_EN: &[&str] = &[
+    "if", "when", "whenever", "where", "unless", "while", "once", "after", "before", "until", "except", "provided",
+    "in case",
+];
+
+/// A condition and the clauses that hold only under it.
+struct Condition {
+    range: Range<usize>,
+    governs: Vec<Range<usize>>,
+    marked: bool,
+}
+
+pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
+    let own = candidate.own;
+    let conditions = if own.chinese { chinese(own) } else { english(own) };
+    let share = |range: &Range<usize>| {
+        let terms: Vec<&Term> = own.terms_in(range).filter(|t| !points_back(&t.key)).collect();
+        let held = terms.iter().filter(|t| candidate.set.contains(&t.key)).count();
+        (terms.len(), held as f32 / terms.len().max(1) as f32)
+    };
+    let mut out = Vec::new();
+    for condition in conditions {
+        let aligned = &candidate.alignment.range;
+        let says = |clause: &Range<usize>| {
+            let (terms, held) = share(clause);
+            terms >= MIN_TERMS && held >= SAID && clause.start < aligned.end && aligned.start < clause.end
+        };
+        if !condition.governs.iter().any(says) {
+            continue;
+        }
+        let (terms, held) = share(&condition.range);
+        let unmarked = condition.marked && !is_conditional(&candidate.folded, own.chinese);
+        if terms >= MIN_TERMS && held < CARRIED || unmarked {
+            let text = own.folded.text(condition.range.start, condition.range.end);
+            out.push(Finding::reject("condition-dropped", text.trim().trim_end_matches([',', '，'])));
+        }
+    }
+    out
+}
+
+/// Stretches between commas, and whether a semicolon or full stop closes each.
+fn stretches(own: &SentenceView) -> Vec<(Range<usize>, bool)> {
+    let chars = &own.folded.chars;
+    let mut out = Vec::new();
+    let (mut start, mut depth) = (0, 0usize);
+    for (i, &c) in chars.iter().enumerate() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' | '，' | ';' | '；' | '。' | ':' | '：' | '\t' if depth == 0 => {
+                let number = c == ','
+                    && i > 0
+                    && chars[i - 1].is_ascii_digit()
+                    && chars.get(i + 1).is_some_and(char::is_ascii_digit);
+                if !number {
+                    out.push((start..i, matches!(c, ';' | '；' | '。')));
+                    start = i + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    out.push((start..chars.len(), true));
+    out.retain(|(range, _)| chars[range.clone()].iter().any(|c| c.is_alphanumeric()));
+    out
+}
+
+fn chinese(own: &SentenceView) -> Vec<Condition> {
+    let text = &own.folded;
+    let all = stretches(own);
+    let mut out = Vec::new();
+    for (i, (range, _)) in all.iter().enumerate() {
+        let start = (range.start..range.end)
+            .find(|&k| is_ideograph(text.chars[k]) || is_wordlike(text.chars[k]))
+            .unwrap_or(range.start);
+        let opens = IF_ZH.iter().any(|w| text.has(start, w)) && !NOT_IF.iter().any(|w| text.has(start, w));
+        let closes = WHEN_ZH.iter().any(|w| text.ends(range.end, w)) && range.len() >= 5;
+        // The last stretch of a sentence is what is said; `…时，` needs something behind it.
+        let governs: Vec<Range<usize>> = following(&all, i).filter(|r| !is_condition(text, r)).collect();
+        if (opens || closes) && !governs.is_empty() {
+            out.push(Condition { range: range.clone(), governs, marked: opens });
+        } else if opens && text.has(start, "除非") && i > 0 {
+            out.push(Condition { range: range.clone(), governs: vec![all[i - 1].0.clone()], marked: true });
+        }
+    }
+    out
+}
+
+fn is_condition(text: &Folded, range: &Range<usize>) -> bool {
+    IF_ZH.iter().any(|w| text.has(range.start, w))
+        || (WHEN_ZH.iter().any(|w| text.ends(range.end, w)) && range.len() >= 5)
+}
+
+/// The stretches behind `i` up to the next semicolon.
+fn following(all: &[(Range<usize>, bool)], i: usize) -> impl Iterator<Item = Range<usize>> {
+    let closed = all[i].1;
+    let mut open = !closed;
+    all[i + 1..].iter().map_while(move |(range, ends)| {
+        let here = open;
+        open = open && !ends;
+        here.then(|| range.clone())
+    })
+}
+
+fn english(own: &SentenceView) -> Vec<Condition> {
+    let text = &own.folded;
+    let all = stretches(own);
+    let mut out = Vec::new();
+    for (i, (range, _)) in all.iter().enumerate() {
+        let at = |k: usize| IF_EN.iter().any(|w| text.has(k, w) && is_word(text, k, w.len()));
+        let Some(start) = (range.start..range.end).find(|&k| at(k)) else { continue };
+        let first = !(range.start..start).any(|k| is_wordlike(text.chars[k]));
+        let condition = start..range.end;
+        // `until`, `before` and `after` within a clause often say when, not whether; only a clause of their own is judged.
+        let own_verb = text.text(start, range.end).split_whitespace().count() >= 4;
+        if !own_verb {
+            continue;
+        }
+        let governs: Vec<Range<usize>> = if first { following(&all, i).collect() } else { vec![range.start..start] };
+        let strong = ["if", "unless", "when", "where", "provided"].iter().any(|w| text.has(start, w));
+        if !governs.is_empty() {
+            out.push(Condition { range: condition, governs, marked: strong });
+        }
+    }
+    out
+}
+
+fn is_word(text: &Folded, at: usize, len: usize) -> bool {
+    (at == 0 || !is_wordlike(text.chars[at - 1])) && text.chars.get(at + len).is_none_or(|c| !is_wordlike(*c))
+}
+
+/// True when a statement has a word that makes it conditional.
+fn is_conditional(statement: &Folded, chinese: bool) -> bool {
+    let held = |words: &[&str]| {
+        (0..statement.len())
+            .any(|i| words.iter().any(|w| statement.has(i, w) && (chinese || is_word(statement, i, w.len()))))
+    };
+    if chinese { held(MARKS_ZH) } else { held(IF_EN) || held(&["during", "upon", "for", "which", "that", "who", "in"]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::proposition::gates::testing::rejections;
+
+    const ZH: &[&str] = &[
+        "如果油温超过限值，控制器应切断电机。",
+        "除急停按钮外，所有按钮在自动方式下被锁定。",
+        "未经培训擅自操作的，由班长责令停止作业。",
+        "更换滤芯后，应当排出管路中的空气；排气时不得站在阀口前方。",
+    ];
+    const EN: &[&str] = &[
+        "If the oil gets too hot, the controller switches off the motor.",
+        "The guard must not be opened unless the press has come to a stop.",
+    ];
+
+    fn dropped(sentences: &[&str], index: usize, statement: &str) -> bool {
+        rejections("", sentences, index, statement).contains(&"condition-dropped".to_owned())
+    }
+
+    #[test]
+    fn a_statement_without_its_condition_is_rejected() {
+        assert!(dropped(ZH, 0, "控制器应切断电机。"));
+        assert!(dropped(ZH, 0, "油温超过限值，控制器应切断电机。"));
+        assert!(dropped(ZH, 1, "所有按钮在自动方式下被锁定。"));
+        assert!(dropped(ZH, 2, "由班长责令停止作业。"));
+        assert!(dropped(ZH, 3, "应当排出管路中的空气。"));
+        assert!(dropped(EN, 0, "The controller switches off the motor."));
+        assert!(dropped(EN, 1, "The guard must not be opened."));
+    }
+
+    #[test]
+    fn a_statement_with_its_condition_passes() {
+        for (i, statement) in [
+            (0, "油温超过限值时，控制器应切断电机。"),
+            (1, "除急停按钮外，所有按钮在自动方式下被锁定。"),
+            (2, "未经培训擅自操作的人员，由班长责令停止作业。"),
+            (3, "更换滤芯后，应当排出管路中的空气。"),
+            (3, "排气时不得站在阀口前方。"),
+        ] {
+            assert!(!dropped(ZH, i, statement), "{statement}");
+        }
+        assert!(!dropped(EN, 0, "The controller switches off the motor when the oil gets too hot."));
+        assert!(!dropped(EN, 1, "The guard must not be opened unless the press has come to a stop."));
+    }
+}

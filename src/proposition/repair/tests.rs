@@ -1,0 +1,144 @@
+//! What each rule may do, and what it must leave alone.
+
+use super::*;
+use crate::document::Format;
+use crate::proposition::{Passage, sentences};
+
+/// Repairs the sentence of `text` that holds `part`, as it stands.
+fn repaired(title: &str, headings: &[&str], text: &str, part: &str) -> Repaired {
+    let headings: Vec<String> = headings.iter().map(|h| (*h).to_owned()).collect();
+    let found = sentences(text, Format::Markdown);
+    let passage = Passage::new(title, &headings, text, &found);
+    let source = Source::new(&passage);
+    let index = source.sentences.iter().position(|s| s.original.contains(part)).unwrap_or(usize::MAX);
+    repair(&crate::proposition::tidy::tidy(&source.sentences[index].original, title), index, &source)
+}
+
+fn statement(title: &str, headings: &[&str], text: &str, part: &str) -> String {
+    repaired(title, headings, text, part).statement
+}
+
+const STATUTE: &str = "第八条 仓库负责人擅自停用报警器的，处五百元罚款；情节严重的，处二千元罚款。\n\n\
+                       前款规定的罚款，由主管部门决定。\n\n未按前款规定缴纳的，可以加处罚款。\n\n\
+                       依照本条第一款受到处罚的仓库，应当限期整改。\n\n第九条 违反前条的，责令改正。本条例另有规定的除外。";
+
+#[test]
+fn a_back_reference_in_a_statute_becomes_article_and_paragraph() {
+    let at = |part| statement("仓库管理条例", &[], STATUTE, part);
+    assert_eq!(at("未按前款"), "未按第八条第二款规定缴纳的，可以加处罚款。");
+    assert_eq!(at("依照本条"), "依照第八条第一款受到处罚的仓库，应当限期整改。");
+    assert_eq!(at("违反前条"), "违反第八条的，责令改正。");
+    assert_eq!(at("本条例"), "《仓库管理条例》另有规定的除外。");
+}
+
+#[test]
+fn what_a_short_paragraph_says_is_quoted_where_something_of_it_is_meant() {
+    let found = repaired("仓库管理条例", &[], STATUTE, "前款规定的罚款");
+    assert_eq!(found.statement, "第八条第一款（仓库负责人擅自停用报警器的，处五百元罚款）规定的罚款，由主管部门决定。");
+    let chars: Vec<char> = STATUTE.chars().collect();
+    let places: Vec<String> = found.antecedents.iter().map(|s| chars[s.start..s.end].iter().collect()).collect();
+    assert_eq!(places, ["第八条", "第八条 仓库负责人擅自停用报警器的，处五百元罚款；"]);
+}
+
+#[test]
+fn a_reference_without_an_article_at_hand_is_left_to_the_gates() {
+    let text = "前款规定的罚款，由主管部门决定。";
+    assert_eq!(statement("", &[], text, "前款"), text);
+}
+
+#[test]
+fn a_determiner_and_a_noun_become_the_only_name_they_can_mean() {
+    for (title, headings, text, part, expected) in [
+        ("KL-200 空压机使用手册", &[][..], "首次启动前应加油。该设备不得空载。", "该设备", "KL-200 空压机不得空载。"),
+        ("", &[], "“远程复位”端口用于上位机。该端口为常开触点。", "该端口", "“远程复位”端口为常开触点。"),
+        ("", &[], "AX-7 主轴箱装有两个传感器。该主轴箱应水平放置。", "该主轴箱", "AX-7 主轴箱应水平放置。"),
+        ("", &[], "油泵风扇由变频器驱动。该风扇应每月清洁。", "该风扇", "油泵风扇应每月清洁。"),
+        ("", &["2.3 回程缓冲阀"], "该缓冲阀出厂时已调好。", "该缓冲阀", "回程缓冲阀出厂时已调好。"),
+        ("", &[], "手册给出了最低和最高油温范围。超出该油温范围时停机。", "超出", "超出最低和最高油温范围时停机。"),
+    ] {
+        assert_eq!(statement(title, headings, text, part), expected);
+    }
+}
+
+#[test]
+fn a_noun_with_no_name_or_with_a_verb_in_front_is_left_alone() {
+    for text in [
+        "检查风扇是否转动。该风扇应每月清洁。",
+        "启动设备的步骤见附录。该设备不得空载。",
+        "操作人员应该先停机。",
+        "应根据本地规定处理。",
+        "油温过高时，泵停止。该情况下应检查冷却器。",
+    ] {
+        let part = text.split_inclusive('。').last().unwrap_or(text);
+        let found = statement("", &[], text, part.trim_end_matches('。'));
+        assert_eq!(found, part, "{text}");
+    }
+}
+
+#[test]
+fn english_the_device_is_the_product_of_the_title_and_another_device_is_not() {
+    let title = "Orbit 5 user manual";
+    let text = "Wait for the device to cool down. Use your device only indoors. The device manager shows an error.";
+    assert_eq!(statement(title, &[], text, "Wait"), "Wait for the Orbit 5 to cool down.");
+    assert_eq!(statement(title, &[], text, "indoors"), "Use the Orbit 5 only indoors.");
+    assert_eq!(statement(title, &[], text, "manager"), "The device manager shows an error.");
+    let two = "Connect the audio device. Then restart the device.";
+    assert_eq!(statement(title, &[], two, "restart"), "Then restart the device.");
+}
+
+#[test]
+fn a_line_on_a_faults_page_names_the_fault_and_its_label() {
+    let headings = &["报警 5000 至 5999", "5011：负限位"];
+    let text = "- **反应**：\n    - 电机停止。\n- **处理**：\n    - 反向移动轴，离开限位开关。\n    - 5011 仍在时，检查接线。\n    - 重新上电后该报警自动消失。\n";
+    let at = |part| statement("轴控手册", headings, text, part);
+    assert_eq!(at("电机停止"), "5011：负限位（反应）：电机停止。");
+    assert_eq!(at("反向移动"), "5011：负限位（处理）：反向移动轴，离开限位开关。");
+    assert!(at("检查接线").ends_with("5011 仍在时，检查接线。"), "{}", at("检查接线"));
+    assert!(at("自动消失").contains("报警“5011：负限位”自动消失"), "{}", at("自动消失"));
+}
+
+#[test]
+fn an_item_completes_its_lead_in_and_a_label_that_names_goes_in_front() {
+    let text = "有下列情形之一的，由班长责令停机：\n\n（一）防护罩未关闭；\n\n（二）油温超过限值。\n";
+    let found = repaired("", &[], text, "油温");
+    assert_eq!(found.statement, "有下列情形之一的，由班长责令停机：油温超过限值。");
+    assert_eq!((found.rules.as_slice(), found.antecedents.len()), (&["topic"][..], 1));
+    let text = "- Eco 模式：主轴降速。再按一次可以退出。\n- 注意：停机。\n";
+    assert_eq!(statement("", &[], text, "再按"), "Eco 模式：再按一次可以退出。");
+    assert_eq!(statement("", &[], text, "停机"), "注意：停机。");
+}
+
+#[test]
+fn pointers_and_joining_words_go_and_the_rest_stays() {
+    assert_eq!(statement("", &[], "默认接法是星形，如下图所示。", "默认"), "默认接法是星形。");
+    assert_eq!(statement("", &[], "此外，应记录油温。", "此外"), "应记录油温。");
+    assert_eq!(statement("", &[], "如下图所示。", "如下"), "如下图所示。");
+    assert_eq!(statement("", &[], "However, the valve may stick.", "valve"), "The valve may stick.");
+}
+
+#[test]
+fn hostile_statements_neither_panic_nor_grow_without_bound() {
+    let text = format!("{STATUTE}\n\n- **反应**：\n  - 该该该前款本条其它\n");
+    let found = sentences(&text, Format::Markdown);
+    let headings = vec!["5011：负限位".to_owned()];
+    let passage = Passage::new("KL-200 使用手册", &headings, &text, &found);
+    let source = Source::new(&passage);
+    for statement in [
+        "",
+        "该",
+        "前款",
+        "本条第",
+        "，",
+        "如下图所示",
+        "the device",
+        "该\u{0}该设备",
+        "“该设备",
+        &"该设备前款".repeat(200),
+    ] {
+        for index in 0..source.sentences.len() {
+            let out = repair(statement, index, &source).statement;
+            assert!(out.chars().count() <= 400 + 60 * statement.chars().count());
+            let _ = split(&out);
+        }
+    }
+}
