@@ -109,8 +109,8 @@ impl Planner {
             _ => HeadingSplitter::default().split(document),
         };
         let date = self.date.or(document.date);
-        let asks = self.asks && unit == UnitKind::Proposition;
-        let plain = Context::new(unit, if asks { mode } else { Effort::Full });
+        let states = unit == UnitKind::Proposition;
+        let plain = Context::new(unit, if states && self.asks { mode } else { Effort::Full });
         let mut contexts = vec![plain; sections.len()];
         if matches!(unit, UnitKind::Proposition | UnitKind::Sentence) {
             for (context, section) in contexts.iter_mut().zip(&sections) {
@@ -120,7 +120,8 @@ impl Planner {
                 }
             }
         }
-        if asks {
+        // Rules make statements from names and antecedents too, without any model.
+        if states {
             tell(document, &sections, &mut contexts);
         }
         Plan { date, sections: sections.into_iter().zip(contexts).collect() }
