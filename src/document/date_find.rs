@@ -57,6 +57,11 @@ pub(super) fn dates(text: &[char]) -> Vec<Found> {
     found
 }
 
+/// The dates in a line, in order.
+pub(crate) fn dates_in(line: &str) -> Vec<Date> {
+    dates(&line.chars().collect::<Vec<_>>()).into_iter().map(|found| found.date).collect()
+}
+
 fn digit(c: char) -> Option<u32> {
     match c {
         '０'..='９' => Some(c as u32 - '０' as u32),

@@ -67,4 +67,6 @@ pub fn index(
 #[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
+mod review_tests;
+#[cfg(test)]
 mod tests;

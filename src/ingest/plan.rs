@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::options::IndexOptions;
 use super::tier::{Effort, Tiers};
-use crate::document::{Date, Document, Format};
+use crate::document::{Date, Document, Format, dates_in};
 use crate::error::Result;
 use crate::proposition::{
     Passage, Sentence, SentenceKind, UnitKind, full_names, mentions_time, names_for, open_table, opens_with_reference,
@@ -112,18 +112,20 @@ impl Planner {
             _ => HeadingSplitter::default().split(document),
         };
         let date = self.date.or(document.date);
-        let asks = self.asks && unit == UnitKind::Proposition;
-        let plain = Context::new(unit, if asks { mode } else { Effort::Full });
+        let states = unit == UnitKind::Proposition;
+        let plain = Context::new(unit, if states && self.asks { mode } else { Effort::Full });
         let mut contexts = vec![plain; sections.len()];
         if matches!(unit, UnitKind::Proposition | UnitKind::Sentence) {
             for (context, section) in contexts.iter_mut().zip(&sections) {
-                context.date = date.filter(|_| mentions_time(document.text.slice(section.span)));
+                let text = document.text.slice(section.span);
+                if mentions_time(text) {
+                    context.date = section_date(text, &section.heading_path, document.format, date);
+                }
             }
         }
-        if unit == UnitKind::Proposition {
+        // Rules make statements from names and antecedents too, without any model.
+        if states {
             carry_tables(document, &sections, &mut contexts);
-        }
-        if asks {
             tell(document, &sections, &mut contexts);
         }
         Plan { date, sections: sections.into_iter().zip(contexts).collect() }
@@ -139,6 +141,30 @@ fn carry_tables(document: &Document, sections: &[Section], contexts: &mut [Conte
             context.table.clone_from(&open);
         }
         open = open_table(text, &context.table).unwrap_or_default();
+    }
+}
+
+/// The date that a section's time words count from. An entry of a log or a list of changes stands under its own date, which
+/// counts before that of the document; a section with several such entries has none.
+fn section_date(text: &str, heading_path: &[String], format: Format, document: Option<Date>) -> Option<Date> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut own: Vec<Date> = Vec::new();
+    for sentence in sentences(text, format).iter().filter(|s| s.kind == SentenceKind::Heading) {
+        own.extend(dates_in(&chars[sentence.span.start..sentence.span.end].iter().collect::<String>()));
+    }
+    if own.is_empty() {
+        own = heading_path
+            .iter()
+            .rev()
+            .map(|heading| dates_in(heading))
+            .find(|dates| !dates.is_empty())
+            .unwrap_or_default();
+    }
+    own.dedup();
+    match own[..] {
+        [] => document,
+        [date] => Some(date),
+        _ => None,
     }
 }
 
@@ -262,6 +288,18 @@ mod tests {
         let expected: Vec<String> =
             (0..200).map(|n| format!("1 报警，名称：报警{n}；处理：更换第 {n} 号滤芯")).collect();
         assert_eq!(statements, expected);
+    }
+
+    #[test]
+    fn an_entry_under_its_own_date_does_not_count_from_that_of_the_document() {
+        let date = |text: &str| plan(&options(), "a.md", text).sections.last().unwrap().1.date.map(|d| d.to_string());
+        let log = "---\ndate: 2024-05\n---\n# 记录\n\n## 2023.02.14\n\n今天更换了轴承。\n";
+        assert_eq!(date(log).as_deref(), Some("2023-02-14"));
+        assert_eq!(date(&log.replace("今天", "### 现象\n\n今天")).as_deref(), Some("2023-02-14"));
+        assert_eq!(date(&log.replace("2023.02.14", "现象")).as_deref(), Some("2024-05"));
+        let entries = Format::Markdown;
+        let text = "## 2023.02.14\n\n今天停机。\n\n## 2023.02.15\n\n今天复位。\n";
+        assert_eq!(section_date(text, &[], entries, "2024".parse().ok()), None);
     }
 
     #[test]

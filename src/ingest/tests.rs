@@ -12,12 +12,12 @@ mod context;
 
 /// Writes each prose sentence back as its own statement, and counts how often it is asked.
 #[derive(Default)]
-struct Echo {
-    passages: usize,
+pub(super) struct Echo {
+    pub(super) passages: usize,
     /// The sentences that it was asked about.
-    asked: Vec<String>,
+    pub(super) asked: Vec<String>,
     /// Raises the flag after so many passages.
-    stop_after: Option<(usize, Interrupt)>,
+    pub(super) stop_after: Option<(usize, Interrupt)>,
 }
 
 impl Extractor for Echo {
@@ -64,8 +64,8 @@ impl Extractor for Echo {
 }
 
 /// Letter counts as a vector; texts over 400 characters count as cut.
-struct Letters {
-    name: &'static str,
+pub(super) struct Letters {
+    pub(super) name: &'static str,
 }
 
 impl PassageEmbedder for Letters {
@@ -98,9 +98,9 @@ impl PassageEmbedder for Letters {
     }
 }
 
-const LETTERS: Letters = Letters { name: "letters" };
+pub(super) const LETTERS: Letters = Letters { name: "letters" };
 
-fn write(folder: &Path, name: &str, text: &str) {
+pub(super) fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -126,7 +126,7 @@ fn go(index_dir: &Path, paths: &[&Path], echo: Option<&mut Echo>) -> (Result<Ind
 }
 
 /// Path, identifier, statement and evidence of every searchable unit, and the published generation.
-fn content(index_dir: &Path) -> Vec<String> {
+pub(super) fn content(index_dir: &Path) -> Vec<String> {
     let reader = Reader::open(index_dir).unwrap();
     let view = reader.view();
     let mut units = Vec::new();

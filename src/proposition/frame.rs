@@ -144,6 +144,7 @@ impl Frame {
                 open.push(Open { style, depth, pure, above });
             } else if let Some(last) = open.last_mut()
                 && is_lead_in(own)
+                && announces(own)
             {
                 last.above.extend(above_of(own, 0..own.len(), span.start, false));
             }
@@ -226,7 +227,21 @@ fn is_lead_in(own: &[char]) -> bool {
     let end = own.iter().rposition(|c| !c.is_whitespace() && *c != '*').map_or(0, |i| i + 1);
     let content = own.iter().filter(|c| is_content(**c)).count();
     let latin = own.iter().filter(|c| c.is_ascii_alphabetic()).count();
-    matches!(own.get(end.wrapping_sub(1)), Some(':' | '：' | '—')) && content >= 4 && content <= LEAD_IN + latin
+    let text: String = own.iter().filter(|c| is_content(**c)).take(2).collect();
+    let joins = ["并", "然后", "之后", "以及"].iter().any(|w| text.starts_with(w));
+    matches!(own.get(end.wrapping_sub(1)), Some(':' | '：' | '—'))
+        && content >= 4
+        && content <= LEAD_IN + latin
+        && !joins
+}
+
+/// True when a lead-in says that a list follows. The last part of a longer sentence may end in a colon and not be what the
+/// items complete.
+fn announces(own: &[char]) -> bool {
+    let text: String = own.iter().collect::<String>().to_lowercase();
+    ["下列", "以下", "如下", "之一", "包括", "following", "as follows", "any of", "each of", "all of"]
+        .iter()
+        .any(|w| text.contains(w))
 }
 
 fn above_of(own: &[char], range: std::ops::Range<usize>, offset: usize, is_label: bool) -> Option<Above> {

@@ -214,7 +214,8 @@ fn english_at(text: &[char], at: usize) -> Option<Word> {
     };
     match first.as_str() {
         "yesterday" => return span(end, Step::Days(-1), true),
-        "today" => return span(end, Step::Days(0), false),
+        // Today's machines are those of any day.
+        "today" => return span(end, Step::Days(0), false).filter(|word| word.after == word.end),
         "tomorrow" => return span(end, Step::Days(1), false),
         _ => {}
     }
@@ -317,6 +318,7 @@ mod tests {
             "Select \"last month\".",
             "last year (2023)",
             "the blast year",
+            "Many of today's boards",
         ] {
             assert!(found(text).is_empty(), "{text}: {:?}", found(text));
         }

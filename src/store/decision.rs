@@ -134,7 +134,8 @@ impl View<'_> {
                     continue;
                 }
                 let key = section_key(&section.heading_path, &section.text);
-                if !waiting.contains(&section.row) && !(filter.decided && about.contains(&key)) {
+                let decided = filter.decided && about.contains(&key);
+                if !decided && !waiting.contains(&section.row) {
                     continue;
                 }
                 for unit in self.units(section.row)? {

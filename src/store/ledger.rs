@@ -8,7 +8,7 @@ use super::rows::{DocumentRow, SectionRow, UnitRow};
 use super::view::View;
 use crate::document::Span;
 use crate::error::{Error, Kind, Result};
-use crate::proposition::{Outcome, SentenceKind, SentenceOutcome, Status};
+use crate::proposition::{Outcome, REVIEWED, SentenceKind, SentenceOutcome, Status};
 
 /// A sentence and what became of it. Ranges count code points of the document.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct LedgerEntry<'a> {
     pub sentence: SentenceKind,
     /// What became of it.
     pub outcome: Outcome,
-    /// Gates that refused statements written for it, in order of their names, each once.
+    /// Gates that refused statements written for it, in order of their names, each once; [`REVIEWED`] where a person did.
     pub gates: Vec<String>,
     /// True when no searchable unit covers it and nothing excuses that: something is wrong.
     pub uncovered: bool,
@@ -45,6 +45,8 @@ pub struct LedgerSummary {
     pub sentences: usize,
     /// Sentences that statements carry whole.
     pub propositions: usize,
+    /// Of these, sentences for which rules made a statement.
+    pub by_rule: usize,
     /// Sentences kept verbatim.
     pub verbatim: usize,
     /// Rows of tables.
@@ -106,7 +108,11 @@ impl View<'_> {
             sum.uncovered += usize::from(entry.uncovered);
             let reason = entry.outcome.reason_in_general().unwrap_or_default().to_owned();
             match entry.outcome {
-                Outcome::Propositions { .. } | Outcome::Repaired { .. } => sum.propositions += 1,
+                Outcome::Propositions { .. } => sum.propositions += 1,
+                Outcome::Repaired { .. } => {
+                    sum.propositions += 1;
+                    sum.by_rule += 1;
+                }
                 Outcome::TableRow => sum.table_rows += 1,
                 Outcome::Heading => sum.headings += 1,
                 Outcome::Skipped { .. } => {
@@ -130,11 +136,18 @@ impl View<'_> {
     }
 }
 
-/// Names of the gates that refused a unit which speaks for `range`.
+/// Names of the gates, or of the person's decision, that made a unit which speaks for `range` unsearchable.
 fn gates(refused: &[UnitRow], range: Span) -> Vec<String> {
     let speaking = refused.iter().filter(|unit| unit.unit.evidence.iter().any(|span| span.intersect(range).is_some()));
-    let mut names: Vec<String> =
-        speaking.flat_map(|unit| unit.unit.reasons.iter().map(|reason| reason.gate.clone())).collect();
+    let mut names: Vec<String> = Vec::new();
+    for unit in speaking {
+        let all = unit.unit.reasons.iter().map(|reason| reason.gate.clone());
+        // What a person rejected, the gates had let through.
+        match unit.unit.reasons.iter().any(|reason| reason.gate == REVIEWED) {
+            true => names.push(REVIEWED.to_owned()),
+            false => names.extend(all),
+        }
+    }
     names.sort();
     names.dedup();
     names

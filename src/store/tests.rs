@@ -237,3 +237,29 @@ fn an_index_without_its_log_opens_where_nothing_can_be_written() {
     #[allow(clippy::permissions_set_readonly_false)]
     read_only(dir.path(), false);
 }
+
+#[test]
+fn entities_are_looked_up_in_sections_that_were_taken_over_too() {
+    let (dir, mut writer) = fresh();
+    put(&mut writer, "a", &["一。"]);
+    let row = writer.view().pending().unwrap()[0];
+    let mut unit = Unit::verbatim(UnitKind::Sentence, "Ｅ-1 与 e-1", Span::new(0, 2));
+    unit.entities = vec!["Ｅ-1".into(), "e-1".into()];
+    let recipe = crate::store::Recipe { extraction: Some([7; 32]), ..Default::default() };
+    let done = SectionDone { section: row, units: &[unit], recipe, ..SectionDone::default() };
+    writer.commit_sections(&[done]).unwrap();
+    publish(&mut writer);
+    let found = |view: View<'_>, name: &str| view.units_with_entities(&[name.to_owned()]).unwrap();
+    let first = found(Reader::open(dir.path()).unwrap().view(), "E-1");
+    assert_eq!(first.len(), 1);
+    let replaced = put(&mut writer, "a", &["一。", "二。"]);
+    extract(&mut writer, 9);
+    let section = writer.view().sections(replaced.document).unwrap().remove(0);
+    assert_eq!(section.recipe, Some(recipe));
+    let second = found(writer.view(), "e-1");
+    assert_eq!(second, [(writer.view().units(section.row).unwrap()[0].row, section.row)]);
+    assert_eq!(found(Reader::open(dir.path()).unwrap().view(), "e-1"), first);
+    publish(&mut writer);
+    assert_eq!(found(Reader::open(dir.path()).unwrap().view(), "e-1"), second);
+    assert!(found(writer.view(), "e").is_empty() && writer.view().units_with_entities(&[]).unwrap().is_empty());
+}

@@ -9,5 +9,6 @@ mod extraction;
 mod faults;
 mod help;
 mod interruption;
+mod review;
 mod support;
 mod tiers;

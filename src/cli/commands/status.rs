@@ -294,7 +294,7 @@ fn account(ledger: &LedgerSummary) -> Vec<String> {
     };
     let mut lines = vec![
         format!("sentences  {}", ledger.sentences),
-        format!("           {} as propositions", ledger.propositions),
+        format!("           {} as propositions, {} of them by rule", ledger.propositions, ledger.by_rule),
         format!("           {} verbatim{}", ledger.verbatim, listed(&ledger.verbatim_because)),
     ];
     if !ledger.verbatim_by_gate.is_empty() {

@@ -148,6 +148,7 @@ pub fn apply_decisions(passage: &Passage<'_>, assembly: &mut Assembly, decisions
         let old = at.map(|at| &mut assembly.units[at]).filter(|unit| unit.kind == UnitKind::Proposition);
         match (decision.verdict, old) {
             (Verdict::Rejected, None) => {}
+            (Verdict::Rejected, Some(unit)) if !unit.is_searchable() => {}
             (Verdict::Rejected, Some(unit)) => {
                 unit.status = Status::Rejected;
                 unit.reasons.push(reviewed("rejected".to_owned()));
@@ -170,8 +171,13 @@ pub fn apply_decisions(passage: &Passage<'_>, assembly: &mut Assembly, decisions
                     (_, Verdict::Edited) => "written by a person".to_owned(),
                     (_, _) => "accepted, and not written by this extractor".to_owned(),
                 }));
-                let same = |unit: &Unit| unit.is_searchable() && identity(&unit.statement) == identity(&new.statement);
-                let twin = assembly.units.iter().position(same).filter(|twin| Some(*twin) != at);
+                let said = identity(&new.statement);
+                let twin = assembly.units.iter().enumerate().position(|(twin, unit)| {
+                    Some(twin) != at
+                        && unit.kind == UnitKind::Proposition
+                        && unit.is_searchable()
+                        && identity(&unit.statement) == said
+                });
                 if let Some(twin) = twin {
                     // Said by another unit already: it speaks for both.
                     add_evidence(&mut assembly.units[twin], &new.evidence);
@@ -270,7 +276,7 @@ fn cover(
     let carried = good.iter().flat_map(|statement| term_set(&terms(&Folded::new(statement)))).collect();
     let missing = reason.or_else(|| left_out(&source.sentences[index], &good, &carried, MIN_COVERAGE, source));
     let Some(reason) = missing else {
-        if let Outcome::Propositions { count } = &mut assembly.ledger[index].outcome {
+        if let Outcome::Propositions { count } | Outcome::Repaired { count, .. } = &mut assembly.ledger[index].outcome {
             *count = good.len();
         }
         return;

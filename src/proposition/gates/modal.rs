@@ -149,6 +149,8 @@ const CHINESE_PLAIN: &[&str] = &[
     "可写",
     "三相应",
     "应收",
+    "尽可能",
+    "儘可能",
 ];
 
 const ENGLISH: Table = &[

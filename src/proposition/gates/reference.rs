@@ -151,6 +151,10 @@ fn is_plain_word(text: &Folded, at: usize, word: &str) -> bool {
 }
 
 fn is_resolved(text: &Folded, at: usize, word: &str) -> bool {
+    // `ABORT：该命令…`: the label says which.
+    if at >= 3 && text.chars[at - 1] == ':' && is_wordlike(text.chars[at - 2]) {
+        return true;
+    }
     if content_before(text, at) < 2 || is_bare_circumstance(&text.chars[..at]) {
         return false;
     }

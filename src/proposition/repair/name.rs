@@ -13,7 +13,7 @@ const DETERMINERS: &[&str] =
 /// Nouns for whatever the document is about.
 const GENERIC: &[&str] = &["设备", "設備", "装置", "裝置", "机器", "機器", "产品", "產品", "仪器", "机床"];
 /// What may follow a subject, so that the words in front of it are a name and nothing more.
-const PREDICATES: &str = "是为由采具有应可会能需必须不将已未在，,";
+const PREDICATES: &str = "是为由采具有应可会能需必须不将已未在";
 /// Words that open a verb phrase: `检查风扇` names no fan.
 const VERBS: &[&str] = &[
     "启动", "停止", "检查", "打开", "关闭", "按", "将", "更换", "清洁", "清洗", "使用", "安装", "拆卸", "拆", "连接",
@@ -23,6 +23,13 @@ const VERBS: &[&str] = &[
 ];
 /// Longest name, in characters.
 const LONGEST: usize = 24;
+
+/// Determiners of several things: only a heading can say which.
+const PLURAL: &[&str] = &["这些", "這些", "此类", "此種"];
+/// Sentences between a name and the short form that means it, at most.
+const NEAR: usize = 3;
+/// Nouns for what a reference page describes under a heading that is its identifier.
+const ENTRIES: &[&str] = &["命令", "指令", "参数", "參數", "函数", "函數", "变量", "變數", "选项", "選項", "宏"];
 
 /// A full name and where it stands; no place if it comes from title or heading.
 type Name = (String, Option<Span>);
@@ -44,24 +51,27 @@ fn chinese(statement: &str, index: usize, source: &Source) -> Option<(String, Ve
         let found = word.and_then(|word| {
             let noun = &chars[at + word.chars().count()..];
             // 应该 and 基本 hold the characters without pointing.
-            let inside = at > 0
-                && matches!(
-                    chars[at - 1],
-                    '应' | '應'
-                        | '活'
-                        | '基'
-                        | '根'
-                        | '版'
-                        | '成'
-                        | '样'
-                        | '原'
-                        | '因'
-                        | '如'
-                        | '为'
-                        | '從'
-                        | '从'
-                        | '彼'
-                );
+            // `ABORT：该命令…`: the label says which.
+            let labelled = at > 0 && matches!(chars[at - 1], '：' | ':');
+            let inside = labelled
+                || at > 0
+                    && matches!(
+                        chars[at - 1],
+                        '应' | '應'
+                            | '活'
+                            | '基'
+                            | '根'
+                            | '版'
+                            | '成'
+                            | '样'
+                            | '原'
+                            | '因'
+                            | '如'
+                            | '为'
+                            | '從'
+                            | '从'
+                            | '彼'
+                    );
             if inside {
                 None
             } else {
@@ -108,6 +118,12 @@ fn resolve(noun: &[char], word: &str, before: &str, index: usize, source: &Sourc
     if matches!(word, "本" | "此") && generic.is_none() {
         return None;
     }
+    if word == "上述" {
+        // In a statute it means the sentence in front, elsewhere it may mean anything above.
+        source.frame.places[index].article.as_ref()?;
+        let (quoted, place) = quotation(index, source)?;
+        return Some(((format!("“{quoted}”的"), Some(place)), gap));
+    }
     for len in (2..=run).rev() {
         let head: Vec<char> = noun[gap..gap + len].to_vec();
         if head.last() == Some(&' ') {
@@ -118,14 +134,11 @@ fn resolve(noun: &[char], word: &str, before: &str, index: usize, source: &Sourc
         if before.contains(&text) {
             return None;
         }
-        if let Some(name) = full_name(&head, &text, index, source) {
+        let name = entry(&text, source).or_else(|| above(&text, source));
+        let name = name.or_else(|| if PLURAL.contains(&word) { None } else { full_name(&text, index, source) });
+        if let Some(name) = name {
             return Some((name, gap + len));
         }
-    }
-    if word == "上述"
-        && let Some((quoted, place)) = quotation(index, source)
-    {
-        return Some(((format!("“{quoted}”的"), Some(place)), gap));
     }
     let product = source.frame.product.clone().filter(|_| generic.is_some())?;
     Some(((product, None), gap + generic.map_or(0, |g| g.chars().count())))
@@ -146,40 +159,51 @@ fn starts(chars: &[char], word: &str) -> bool {
     word.chars().count() <= chars.len() && word.chars().zip(chars).all(|(a, b)| a == *b)
 }
 
-/// The one full name that ends in `head`.
-fn full_name(head: &[char], text: &str, index: usize, source: &Source) -> Option<Name> {
+/// `该命令` under the heading `SAVE_STATE`.
+fn entry(head: &str, source: &Source) -> Option<Name> {
+    let heading = plain_heading(source.heading_path.last()?).trim_matches(['`', '[', ']']);
+    let identifier = heading.chars().all(|c| is_wordlike(c) || matches!(c, '-' | '.')) && heading.chars().count() >= 2;
+    (identifier && ENTRIES.contains(&head)).then(|| (format!("{heading}{head}"), None))
+}
+
+/// A heading, the product or a name of the document that ends in `head`.
+fn above(head: &str, source: &Source) -> Option<Name> {
+    let len = head.chars().count();
+    let headings = source.heading_path.iter().rev().map(|h| plain_heading(h));
+    headings
+        .chain(source.frame.product.iter().map(String::as_str))
+        .chain(source.names.iter().map(String::as_str))
+        .find(|h| {
+            let all = h.chars().count();
+            h.ends_with(head) && all > len && all <= LONGEST && !VERBS.iter().any(|v| h.starts_with(v))
+        })
+        .map(|h| (h.to_owned(), None))
+}
+
+/// The one full name in the sentences right in front that ends in `head`; `None` if there are two.
+fn full_name(head: &str, index: usize, source: &Source) -> Option<Name> {
     let body = &source.body;
     let own = body.position(source.sentences[index].span.start);
-    let needle = Folded::new(text).chars;
-    let last = own.checked_sub(needle.len());
-    let mut best: Option<Name> = None;
-    for at in last
-        .iter()
-        .flat_map(|last| (0..=*last).rev())
-        .filter(|at| body.chars[*at..*at + needle.len()] == *needle.as_slice())
-    {
+    let nearest = body.position(source.sentences[index.saturating_sub(NEAR)].span.start);
+    let needle = Folded::new(head).chars;
+    let mut found: Option<(String, Span, bool)> = None;
+    for at in 0..(own + 1).saturating_sub(needle.len()) {
+        if body.chars[at..at + needle.len()] != *needle.as_slice() {
+            continue;
+        }
         let end = at + needle.len();
         let start = named_start(body, at)
             .or_else(|| subject_start(body, at, end, source))
             .or_else(|| object_start(body, at, end));
-        if let Some(start) = start.filter(|s| *s < at && at + needle.len() - s <= LONGEST) {
-            let span = body.span(start, at + needle.len());
-            best = Some((source.slice(span), Some(span)));
-            break;
+        let Some(start) = start.filter(|s| *s < at && end - s <= LONGEST) else { continue };
+        let span = body.span(start, end);
+        let name = source.slice(span);
+        match &found {
+            Some((other, ..)) if *other != name => return None,
+            _ => found = Some((name, span, at >= nearest)),
         }
     }
-    let title = source.frame.product.iter().map(String::as_str);
-    let above = source.heading_path.iter().rev().map(|h| plain_heading(h)).chain(title);
-    let heading = || {
-        above
-            .chain(source.names.iter().map(String::as_str))
-            .find(|h| {
-                let len = h.chars().count();
-                h.ends_with(text) && len > head.len() && len <= LONGEST && !VERBS.iter().any(|v| h.starts_with(v))
-            })
-            .map(|h| (h.to_owned(), None))
-    };
-    best.or_else(heading)
+    found.filter(|f| f.2).map(|(name, span, _)| (name, Some(span)))
 }
 
 /// Start of a name that carries a Latin word, a code or quotation marks: `“电源通讯”接口`, `BX-2 主轴箱`.
@@ -195,10 +219,9 @@ fn named_start(body: &Folded, at: usize) -> Option<usize> {
         k -= 1;
     }
     match body.chars.get(k.checked_sub(1)?)? {
-        '”' | '"' | '」' | '』' => {
+        '”' | '」' | '』' => {
             let close = k - 1;
-            let open =
-                (close.saturating_sub(20)..close).rev().find(|&p| matches!(body.chars[p], '“' | '"' | '「' | '『'))?;
+            let open = (close.saturating_sub(20)..close).rev().find(|&p| matches!(body.chars[p], '“' | '「' | '『'))?;
             Some(open)
         }
         c if is_wordlike(*c) => {
@@ -229,7 +252,9 @@ fn subject_start(body: &Folded, at: usize, end: usize, source: &Source) -> Optio
     let name = body.chars.get(start..end)?;
     let plain = name.iter().all(|c| is_content(*c)) && !name.iter().any(|c| is_joint(*c) || *c == '的');
     let text: String = name.iter().collect();
-    (plain && !VERBS.iter().any(|v| text.starts_with(v))).then_some(start)
+    // Verb and object look like a name; what is said twice is one.
+    let often = body.chars.windows(name.len()).filter(|w| *w == name).count() >= 2 || source.heads.contains(name);
+    (plain && often && !VERBS.iter().any(|v| text.starts_with(v))).then_some(start)
 }
 
 /// Start of an object that closes its clause behind 了: `设定了最低和最高温度范围。`

@@ -44,7 +44,7 @@ pub(crate) fn split(statement: &str) -> Vec<String> {
             parts.push(current.iter().collect());
             current = prefix.iter().copied().chain(clause[joined..].iter().copied()).collect();
             shared = Some(prefix);
-        } else if plain && together(clause) > 0 && first > 0 {
+        } else if plain && together(clause) > 0 && first > 0 && is_complete(main) {
             parts.push(current.iter().collect());
             current = clause[together(clause)..].to_vec();
         } else if plain && stands_alone(clause) && stands_alone(&current) {
@@ -66,6 +66,11 @@ pub(crate) fn joins_facts(statement: &str) -> bool {
     let chars: Vec<char> = statement.trim().chars().collect();
     chars.iter().any(|c| is_ideograph(*c))
         && pieces(&chars).iter().skip(1).any(|c| !is_circumstance(c) && (joining(c) > 0 || together(c) > 0))
+}
+
+/// False for `可以根据情况`: a modal in front of a circumstance whose verb comes later.
+fn is_complete(main: &[char]) -> bool {
+    !has_modal(main) || binding(main).is_some()
 }
 
 /// A comma within quotation marks would be taken for the end of a clause.
@@ -138,17 +143,46 @@ fn is_circumstance(clause: &[char]) -> bool {
 fn opens_attached(clause: &[char]) -> bool {
     let text = text(clause);
     [
-        "例如", "比如", "包括", "即", "如", "其中", "具体", "而", "但", "否则", "以", "使", "以便", "从而", "直到",
-        "直至", "不", "那", "则", "就", "因此", "因而", "所以", "也",
+        "(",
+        "（",
+        "尽管",
+        "儘管",
+        "虽然",
+        "雖然",
+        "從而",
+        "还",
+        "還",
+        "又",
+        "再",
+        "然后",
+        "最后",
+        "另外",
+        "首先",
+        "有权",
+        "有義務",
+        "有义务",
+        "负有",
     ]
     .iter()
     .any(|w| text.starts_with(w))
+        || [
+            "例如", "比如", "包括", "即", "如", "其中", "具体", "而", "但", "否则", "以", "使", "以便", "从而", "直到",
+            "直至", "不", "那", "则", "就", "因此", "因而", "所以", "也",
+        ]
+        .iter()
+        .any(|w| text.starts_with(w))
 }
 
-/// Length of 并, 并且 or 且 at the start of a clause.
+/// 1 where a clause opens with 并 and a predicate that has its own object; 并且 often brings another subject, and `并向社会公布`
+/// leaves out what the first predicate named.
 fn joining(clause: &[char]) -> usize {
+    const NEEDS_OBJECT: &[&str] =
+        &["且", "向", "报", "報", "由", "予以", "及时", "定期", "依法", "在", "对", "對", "为", "按"];
     let text: String = clause.iter().collect();
-    ["并且", "並且", "而且", "并", "並", "且"].iter().find(|w| text.starts_with(**w)).map_or(0, |w| w.chars().count())
+    let Some(rest) = text.strip_prefix(['并', '並']) else { return 0 };
+    usize::from(
+        !NEEDS_OBJECT.iter().any(|w| rest.starts_with(w)) && rest.trim_end_matches(['，', '。']).chars().count() >= 3,
+    )
 }
 
 /// Length of 同时 at the start of a clause.
@@ -193,22 +227,31 @@ fn conjunct(clause: &[char]) -> Option<(String, Vec<char>, Vec<char>)> {
     let end = binding(clause)?;
     let at = (end + 1..clause.len()).find(|&i| matches!(clause[i], '并' | '並') && is_conjunction(clause, i))?;
     let tail = &clause[at..];
-    let tail = tail[joining(tail).max(1)..].to_vec();
+    if joining(tail) == 0 {
+        return None;
+    }
+    let tail = tail[1..].to_vec();
     (tail.len() >= 3 && at - end >= 2 && !has_modal(&tail))
         .then(|| (clause[..at].iter().collect(), tail, clause[..end].to_vec()))
 }
 
 fn has_modal(clause: &[char]) -> bool {
     let text: String = clause.iter().collect();
+    if ["有权", "有義務", "有义务", "负有"].iter().any(|w| text.starts_with(w)) {
+        return true;
+    }
     modals(&Folded::new(&text), true).iter().any(|m| !matches!(m.force, Force::Restrict))
 }
 
 /// A subject of at least two ideographs, and a modal behind it.
 fn stands_alone(clause: &[char]) -> bool {
     let text: String = clause.iter().collect();
+    if joining(clause) > 0 || together(clause) > 0 {
+        return false;
+    }
     modals(&Folded::new(&text), true)
         .iter()
-        .find(|m| matches!(m.force, Force::Demand | Force::Allow | Force::Forbid))
+        .find(|m| matches!(m.force, Force::Demand | Force::Forbid) || m.word == "可以")
         .is_some_and(|m| m.start >= 2 && clause[..2].iter().all(|c| is_ideograph(*c) || c.is_ascii_alphanumeric()))
 }
 
@@ -244,6 +287,9 @@ mod tests {
             "油泵与电机并联运行。",
             "操作人员应当关闭阀门，未关闭的，不得开机。",
             "压机停机，指示灯亮。",
+            "班组应当统计停机次数，并定期向车间公布。",
+            "操作人员需按住按钮，并且指示灯变红。",
+            "可以根据情况，同时停用两台压机。",
             "The operator must stop the press and call the shift leader.",
         ] {
             assert_eq!(split(statement), [statement]);

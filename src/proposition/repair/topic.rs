@@ -35,6 +35,7 @@ pub(super) fn restore(statement: &str, index: usize, source: &Source) -> Option<
         let mut below: Vec<&str> = topic.below.iter().map(String::as_str).collect();
         below.extend(rest.iter().map(|l| l.text.as_str()));
         places.extend(rest.iter().map(|l| l.span));
+        below.retain(|b| !topic.name.contains(b));
         let name = match (below.is_empty(), topic.name.chars().any(is_ideograph)) {
             (true, _) => topic.name.clone(),
             (false, true) => format!("{}（{}）", topic.name, below.join("，")),

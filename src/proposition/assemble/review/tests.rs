@@ -165,3 +165,64 @@ fn the_threshold_moves_only_what_waits_for_its_confidence() {
     set_threshold(&mut units, 0.55);
     assert_eq!(units[..2], [unit, doubted]);
 }
+
+#[test]
+fn whatever_is_decided_nothing_is_lost() {
+    const SENTENCES: &[&str] = &[
+        "主轴温度超过75℃时，控制器报 ERR-9801，主轴停止。",
+        "该报警不得在主轴停稳前复位。",
+        "The guard must not be opened while the BX-9000 runs at 3,000 rpm.",
+        "油泵停止后应关闭进油阀。",
+        "----",
+        "𝄞 ① ½ ㎜",
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize % below.max(1)
+    };
+    let headings = ["第三章 报警".to_owned()];
+    for _ in 0..300 {
+        let (mut text, mut sentences) = (String::new(), Vec::new());
+        for _ in 0..next(5) {
+            let start = text.chars().count();
+            text += SENTENCES[next(SENTENCES.len())];
+            let kind = [SentenceKind::Prose, SentenceKind::Prose, SentenceKind::TableRow][next(3)];
+            sentences.push(Sentence { span: Span::new(start, text.chars().count()), kind });
+            text.push('\n');
+        }
+        let passage = Passage::new("BX-9000 操作手册", &headings, &text, &sentences);
+        let yields: Vec<Option<SentenceYield>> = sentences
+            .iter()
+            .map(|_| (next(4) > 0).then(|| written(&[SENTENCES[next(6)], ALARM, RESET][..next(4)]).unwrap()))
+            .collect();
+        let mut assembly = assemble(&passage, &yields);
+        let keys = unit_keys(&assembly.units);
+        let decisions: Vec<Decision> = (0..next(6))
+            .map(|_| {
+                let start = next(text.chars().count() + 3);
+                Decision {
+                    unit: keys.get(next(keys.len() + 1)).cloned().unwrap_or_else(|| "0123456789ab".to_owned()),
+                    verdict: [Verdict::Accepted, Verdict::Edited, Verdict::Rejected][next(3)],
+                    statement: [SENTENCES[next(6)], STOP, "", "\u{0}\n", "主轴温度为 66℃。"][next(5)].to_owned(),
+                    place: Span::new(start, start + next(9)),
+                }
+            })
+            .collect();
+        let applied = apply_decisions(&passage, &mut assembly, &decisions);
+        let distinct: BTreeSet<&String> = applied.keys.iter().collect();
+        assert_eq!((distinct.len(), applied.keys.len()), (assembly.units.len(), assembly.units.len()));
+        assert_eq!((assembly.uncovered.len(), assembly.ledger.len()), (0, sentences.len()));
+        let length = text.chars().count();
+        let ranges = assembly.units.iter().flat_map(|unit| unit.evidence.iter().chain(&unit.antecedents));
+        assert!(ranges.into_iter().all(|span| span.end <= length), "{:#?}", assembly.units);
+        assert!(assembly.units.iter().all(|unit| !unit.is_searchable() || !unit.statement.contains("66")));
+        for entry in &assembly.ledger {
+            let covered = assembly.units.iter().filter(|unit| unit.is_searchable());
+            let covered = covered.flat_map(|unit| &unit.evidence).any(|e| e.intersect(entry.sentence.span).is_some());
+            assert!(covered || matches!(entry.outcome, Outcome::Heading | Outcome::Skipped { .. }), "{entry:?}");
+        }
+    }
+}
