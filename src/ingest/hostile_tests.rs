@@ -248,7 +248,7 @@ fn an_index_made_from_hostile_output_is_whole() {
     let docs = dir.path().join("docs");
     fs::create_dir(&docs).unwrap();
     let mut random = Random(77);
-    for number in 0..20 {
+    for number in 0..40 {
         fs::write(docs.join(format!("{number}.md")), random.document()).unwrap();
     }
     let options = IndexOptions::new(dir.path().join("index"), vec![docs]);
@@ -266,5 +266,5 @@ fn an_index_made_from_hostile_output_is_whole() {
             Ok(())
         })
         .unwrap();
-    assert!(sections > 20);
+    assert!(sections > 40);
 }
