@@ -28,6 +28,7 @@ pub mod compute;
 pub mod document;
 pub mod embedder;
 pub mod error;
+pub mod eval;
 pub mod extractor;
 pub mod index;
 pub mod ingest;

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use mingti::document::Date;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -52,9 +53,15 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Show what the extractor makes of a document, without an index
     Extract(ExtractArgs),
+    /// List, accept, edit and reject statements that wait for a person
+    #[command(subcommand)]
+    Review(ReviewCommand),
     /// List, fetch, import and check models
     #[command(subcommand)]
     Models(ModelsCommand),
+    /// Measure quality on labelled passages
+    #[command(subcommand)]
+    Eval(EvalCommand),
     /// Show what the index holds
     Status(StatusArgs),
     /// Check every file and pointer of the index
@@ -75,7 +82,8 @@ pub(crate) struct IndexArgs {
     /// Files and folders; folders are read recursively
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// What is searched: propositions, or the source's own words as a baseline [default: proposition]
+    /// What is searched: propositions, or the source's own words as a baseline; for documents that no [[tier]] of mingti.toml
+    /// decides about [default: proposition]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub(crate) unit: Option<UnitArg>,
     /// Model that writes the propositions: an id, a GGUF path, or `none`
@@ -90,6 +98,16 @@ pub(crate) struct IndexArgs {
     /// Threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+    /// Date of the documents, YYYY[-MM[-DD]]: what `last year` is counted from, before what they say themselves
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) date: Option<Date>,
+    /// Ask the model only about sentences that need it (back reference, missing subject, several clauses) and keep the others as
+    /// they stand; a [[tier]] of mingti.toml may say otherwise
+    #[arg(long)]
+    pub(crate) cheap: bool,
+    /// Confidence below which a statement waits for review, 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "X", value_parser = share)]
+    pub(crate) review_below: Option<f32>,
     /// Progress as JSON Lines on stdout
     #[arg(long)]
     pub(crate) json: bool,
@@ -97,14 +115,18 @@ pub(crate) struct IndexArgs {
 
 /// `mingti search`
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("question").required(true).args(["query", "queries"]))]
+#[command(group = ArgGroup::new("question").required(true).multiple(true).args(["query", "queries", "entities"]))]
 pub(crate) struct SearchArgs {
     /// The question; several words are joined by spaces
     #[arg(value_name = "QUERY")]
     pub(crate) query: Vec<String>,
     /// Answer every line {"qid":…,"query":…} of a file (`-`: standard input) in one process
-    #[arg(long, value_name = "FILE.jsonl")]
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with = "query")]
     pub(crate) queries: Option<PathBuf>,
+    /// Only statements with this entity: a name, code, part or quantity, whatever its case, width and spaces. Several must
+    /// all be there. Without a question all statements with it are listed
+    #[arg(long = "entity", value_name = "NAME", value_parser = entity)]
+    pub(crate) entities: Vec<String>,
     /// Sections to show [default: 3]
     #[arg(short = 'k', value_name = "N", value_parser = positive)]
     pub(crate) sections: Option<usize>,
@@ -144,12 +166,87 @@ pub(crate) struct ExtractArgs {
     /// Threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
+    /// Date of the documents, YYYY[-MM[-DD]]: what `last year` is counted from, before what they say themselves
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) date: Option<Date>,
+    /// Ask the model only about sentences that need it (back reference, missing subject, several clauses) and keep the others as
+    /// they stand; a [[tier]] of mingti.toml may say otherwise
+    #[arg(long)]
+    pub(crate) cheap: bool,
     /// One JSON object a passage or section
     #[arg(long)]
     pub(crate) json: bool,
     /// Record every model call in a file of JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+}
+
+/// `mingti review …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReviewCommand {
+    /// Show the statements that wait
+    List {
+        /// Which units
+        #[command(flatten)]
+        scope: Scope,
+        /// Statements that were decided about, too
+        #[arg(long)]
+        all: bool,
+        /// One JSON object a statement
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show statements with their reasons, evidence and section
+    Show {
+        /// Identifiers, as `review list` and `search --json` print them
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        /// One JSON object a statement
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say that statements are right: they do not wait any more
+    Accept(RulingArgs),
+    /// Replace a statement; the gates judge the new one
+    Edit {
+        /// Identifier of the statement
+        #[arg(value_name = "ID")]
+        id: String,
+        /// How it should read
+        #[arg(long, value_name = "TEXT")]
+        statement: String,
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say that statements are wrong: they are not found any more, their sentences are searched as they stand
+    Reject(RulingArgs),
+}
+
+/// Which units a review is about.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Scope {
+    /// Only documents whose path matches
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) path: Option<String>,
+    /// Only this section
+    #[arg(long, value_name = "ID")]
+    pub(crate) section: Option<String>,
+}
+
+/// `mingti review accept`, `mingti review reject`
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("which").required(true).multiple(true).args(["ids", "path", "section"]))]
+pub(crate) struct RulingArgs {
+    /// Identifiers, as `review list` and `search --json` print them
+    #[arg(value_name = "ID", conflicts_with_all = ["path", "section"])]
+    pub(crate) ids: Vec<String>,
+    /// All that wait here instead
+    #[command(flatten)]
+    pub(crate) scope: Scope,
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `mingti models …`
@@ -184,12 +281,54 @@ pub(crate) enum ModelsCommand {
     },
 }
 
+/// `mingti eval …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum EvalCommand {
+    /// Score propositions against passages that people decomposed
+    Extract(EvalExtractArgs),
+}
+
+/// `mingti eval extract`
+#[derive(Debug, Args)]
+pub(crate) struct EvalExtractArgs {
+    /// Lines {"id","doc_title","heading_path","text","gold":[{"statement","evidence"}]}
+    #[arg(value_name = "GOLD.jsonl")]
+    pub(crate) gold: PathBuf,
+    /// Score what `mingti extract --passages … --json` wrote instead of extracting
+    #[arg(long, value_name = "OUT.jsonl", conflicts_with_all = ["extractor", "model_only", "out", "device", "jobs"])]
+    pub(crate) results: Option<PathBuf>,
+    /// Model that writes the propositions: an id, a GGUF path, or `none` for what rules write alone
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) extractor: Option<String>,
+    /// Score the model's own statements, without gates and rules
+    #[arg(long)]
+    pub(crate) model_only: bool,
+    /// Write the units that were scored to a file of JSON Lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where the model runs [default: auto]
+    #[arg(long, value_enum, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceArg>,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Name the units with invented words, lost modals or open references on stderr
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `mingti status`
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// Print the decoded text of an indexed document: what every range counts in
     #[arg(long, value_name = "PATH", conflicts_with = "json")]
     pub(crate) text: Option<String>,
+    /// Say of every sentence what became of it; with `--json` one object a sentence
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) ledger: bool,
     /// One JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -241,6 +380,26 @@ pub(crate) enum ModeArg {
     Lexical,
 }
 
+fn date(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| "expected YYYY, YYYY-MM or YYYY-MM-DD".into())
+}
+
+/// A share in [0, 1].
+fn share(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a number from 0 to 1".into()),
+    }
+}
+
+/// A name with something in it to compare.
+fn entity(text: &str) -> Result<String, String> {
+    match text.chars().any(char::is_alphanumeric) {
+        true => Ok(text.to_owned()),
+        false => Err("expected a name with a letter or digit".into()),
+    }
+}
+
 fn positive(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(0) => Err("expected a number of at least 1".into()),
@@ -273,5 +432,22 @@ mod tests {
         assert!(Cli::try_parse_from(["mingti", "search", "a", "--queries", "f"]).is_err());
         assert!(Cli::try_parse_from(["mingti", "search", "two", "words", "-k", "2"]).is_ok());
         assert!(Cli::try_parse_from(["mingti", "search", "a", "-k", "0"]).is_err());
+        for with_entity in [&["--entity", "E-01"][..], &["--entity", "E-01", "a"], &["--entity", "b", "--queries", "f"]]
+        {
+            assert!(Cli::try_parse_from([&["mingti", "search"], with_entity].concat()).is_ok(), "{with_entity:?}");
+        }
+        assert!(Cli::try_parse_from(["mingti", "search", "--entity", "- "]).is_err());
+    }
+
+    #[test]
+    fn a_review_names_units_or_a_place_and_a_threshold_is_a_share() {
+        assert!(Cli::try_parse_from(["mingti", "review", "accept"]).is_err());
+        assert!(Cli::try_parse_from(["mingti", "review", "accept", "a.b", "--path", "*"]).is_err());
+        assert!(Cli::try_parse_from(["mingti", "review", "reject", "--path", "*", "--section", "a"]).is_ok());
+        assert!(Cli::try_parse_from(["mingti", "review", "edit", "a.b"]).is_err());
+        for (below, fits) in [("0", true), ("0.35", true), ("1.5", false), ("NaN", false), ("-0.1", false)] {
+            let line = ["mingti", "index", "x", &format!("--review-below={below}")].map(str::to_owned);
+            assert_eq!(Cli::try_parse_from(line).is_ok(), fits, "{below}");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod settings;
+mod view;
 
 use std::process::ExitCode;
 

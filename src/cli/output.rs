@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use mingti::document::{Span, Text};
-use mingti::proposition::UnitKind;
+use mingti::proposition::{Assembly, Passage, UnitKind};
 use mingti::query::{SearchResponse, SectionResult};
 
 use super::failure::{Failure, Outcome};
+use super::view;
 
 /// Sections up to this many characters are shown whole.
 const WHOLE: usize = 400;
@@ -62,6 +63,12 @@ impl Out {
         self.text(&text)
     }
 
+    /// Writes what became of a passage, for people.
+    pub(crate) fn extraction(&mut self, id: &str, passage: &Passage<'_>, assembly: &Assembly) -> Outcome<()> {
+        let text = view::page(id, passage, assembly, self.coloured);
+        self.text(&text)
+    }
+
     /// Writes a question above its answer, and a remark on it.
     pub(crate) fn question(&mut self, question: &str, remark: &str) -> Outcome<()> {
         self.text(&format!("{RANK}? {question}{RANK:#}  {QUIET}({remark}){QUIET:#}\n"))
@@ -72,6 +79,18 @@ impl Out {
         self.pending.clear();
         written.map_err(Failure::Output)
     }
+}
+
+/// A line that names a section.
+pub(crate) fn place(path: &str, heading_path: &[String]) -> String {
+    let trail = heading_path.iter().fold(String::new(), |trail, heading| trail + " › " + &printable(heading));
+    format!("{PATH}{}{PATH:#}{trail}\n", printable(path))
+}
+
+/// The text of a section at `range` of its document, with ranges of the document marked.
+pub(crate) fn highlighted(text: &str, range: Span, highlights: &[Span]) -> String {
+    let coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+    indented(&marked(text, range.start, highlights, coloured))
 }
 
 /// A line for the person on stderr. A closed stderr is nobody's failure.
@@ -122,16 +141,7 @@ fn section(page: &mut String, result: &SectionResult, coloured: bool) {
     let trail = section.heading_path.iter().fold(String::new(), |trail, heading| trail + " › " + &printable(heading));
     let path = printable(&document.path);
     writeln!(page, "{RANK}{rank}.{RANK:#} {PATH}{path}{PATH:#}{trail}  {QUIET}{score:.2}{QUIET:#}").ok();
-    for line in marked(result, coloured).lines().map(str::trim_end) {
-        match line {
-            "" => page.push('\n'),
-            line => {
-                page.push_str("   ");
-                page.push_str(line);
-                page.push('\n');
-            }
-        }
-    }
+    page.push_str(&indented(&marked(&result.text, result.text_range.start, &result.highlights, coloured)));
     let best = result.propositions.first().map_or(0.0, |hit| hit.score);
     let close = result.propositions.iter().filter(|hit| hit.score >= CLOSE * best);
     let written = close.filter(|hit| hit.unit == UnitKind::Proposition);
@@ -141,12 +151,26 @@ fn section(page: &mut String, result: &SectionResult, coloured: bool) {
     page.push('\n');
 }
 
-/// The text with its highlights marked, cut to their surroundings if it is long.
-fn marked(result: &SectionResult, coloured: bool) -> String {
-    let text = Text::new(result.text.trim_end().to_owned());
-    let base = result.text_range.start;
-    let highlights: Vec<Span> = result
-        .highlights
+fn indented(text: &str) -> String {
+    let mut page = String::new();
+    for line in text.lines().map(str::trim_end) {
+        match line {
+            "" => page.push('\n'),
+            line => {
+                page.push_str("   ");
+                page.push_str(line);
+                page.push('\n');
+            }
+        }
+    }
+    page
+}
+
+/// A text that starts at code point `base` of its document, with its highlights marked, cut to their surroundings if it is
+/// long.
+fn marked(text: &str, base: usize, highlights: &[Span], coloured: bool) -> String {
+    let text = Text::new(text.trim_end().to_owned());
+    let highlights: Vec<Span> = highlights
         .iter()
         .map(|span| Span::new(span.start.saturating_sub(base), span.end.saturating_sub(base)))
         .map(|span| Span::new(span.start, span.end.min(text.chars())))

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use mingti::ingest::{Effort, IndexOptions, Planner, Tier};
 use serde::Deserialize;
 
 use super::args::{DeviceArg, Global, ModeArg, UnitArg};
@@ -29,6 +30,12 @@ pub(crate) struct File {
     /// `[search]`
     #[serde(default)]
     pub(crate) search: SearchTable,
+    /// `[review]`
+    #[serde(default)]
+    pub(crate) review: ReviewTable,
+    /// `[[tier]]`: rules that choose by document; the first that holds decides.
+    #[serde(default, rename = "tier")]
+    pub(crate) tiers: Vec<Tier>,
 }
 
 /// What `index` (and, for the extractor, `extract`) does.
@@ -37,6 +44,8 @@ pub(crate) struct File {
 pub(crate) struct IndexTable {
     /// What is searched.
     pub(crate) unit: Option<UnitArg>,
+    /// How much the language model is asked.
+    pub(crate) mode: Option<Effort>,
     /// Model that writes the propositions.
     pub(crate) extractor: Option<String>,
     /// Model that turns text into vectors.
@@ -53,6 +62,14 @@ pub(crate) struct SearchTable {
     pub(crate) top_k: Option<usize>,
     /// How hits are found.
     pub(crate) mode: Option<ModeArg>,
+}
+
+/// What waits for a person.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReviewTable {
+    /// Confidence below which a statement waits.
+    pub(crate) below: Option<f32>,
 }
 
 /// What flags, environment and file give for every command.
@@ -104,7 +121,8 @@ fn read(path: &Path) -> Outcome<File> {
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         Failure::hinted(
             format!("{}, line {line}: {}", path.display(), error.message().trim_end().replace('\n', ", ")),
-            "known keys: models, device, jobs, [index] unit, extractor, embedder, [search] sections, top_k, mode",
+            "known keys: models, device, jobs, [index] unit, mode, extractor, embedder, [search] sections, top_k, mode, [review] below, \
+             [[tier]] glob, front_matter, min_chars, max_chars, unit, mode",
         )
     })?;
     let zero = [
@@ -114,6 +132,14 @@ fn read(path: &Path) -> Outcome<File> {
     ];
     if let Some((key, _)) = zero.into_iter().find(|(_, value)| *value == Some(0)) {
         return Err(Failure::plain(format!("{}: `{key}`: expected a number of at least 1, found 0", path.display())));
+    }
+    if let Some(below) = file.review.below.filter(|below| !(0.0..=1.0).contains(below)) {
+        let what = format!("{}: `review.below`: expected a number from 0 to 1, found {below}", path.display());
+        return Err(Failure::plain(what));
+    }
+    let rules = IndexOptions { tiers: file.tiers.clone(), ..IndexOptions::new("", Vec::new()) };
+    if let Err(error) = Planner::new(&rules, false) {
+        return Err(Failure::plain(format!("{}: {error}", path.display())));
     }
     Ok(file)
 }
@@ -148,9 +174,34 @@ mod tests {
 
     #[test]
     fn wrong_values_are_errors() {
-        for toml in ["[search]\nmode = \"fast\"", "jobs = 0", "jobs = -1", "not toml", "[search]\ntop_k = 0"] {
+        for toml in [
+            "[search]\nmode = \"fast\"",
+            "jobs = 0",
+            "jobs = -1",
+            "not toml",
+            "[search]\ntop_k = 0",
+            "[review]\nbelow = 2.0",
+            "[index]\nmode = \"fast\"",
+            "[[tier]]\nunit = \"fixed\"",
+            "[[tier]]\nunit = \"word\"",
+            "[[tier]]\nglob = \"a[\"",
+            "[[tier]]\npath = \"a\"",
+            "[tier]\nglob = \"a\"",
+        ] {
             assert!(settings(toml, None, None).is_err(), "{toml}");
         }
+    }
+
+    #[test]
+    fn tiers_are_read_in_order_and_a_faulty_one_is_named() {
+        let toml = "[[tier]]\nglob = \"manual/**\"\nmode = \"cheap\"\n\n[[tier]]\nmax_chars = 900\nunit = \"section\"\n\
+                    front_matter = { type = \"log\" }\n";
+        let tiers = settings(toml, None, None).unwrap().file.tiers;
+        assert_eq!((tiers[0].glob.as_deref(), tiers[0].mode), (Some("manual/**"), Some(Effort::Cheap)));
+        assert_eq!((tiers[1].max_chars, tiers[1].unit), (Some(900), Some(mingti::proposition::UnitKind::Section)));
+        assert_eq!(tiers[1].front_matter["type"], "log");
+        let error = settings("[[tier]]\n[[tier]]\nglob = \"a[\"", None, None).unwrap_err().to_string();
+        assert!(error.contains(FILE) && error.contains("tier 2") && error.contains("`a[`"), "{error}");
     }
 
     #[test]

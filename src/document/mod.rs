@@ -1,17 +1,24 @@
 //! From the bytes of a file to a [`Document`]: decoded text, title and metadata.
 
 mod date;
+mod date_find;
+mod dating;
 mod decode;
+mod front;
 mod legacy;
 mod lines;
 mod magic;
 pub(crate) mod markdown;
+mod pattern;
 mod text;
 mod title;
 
 pub use date::Date;
+pub use pattern::PathPattern;
 pub use text::{Span, Text};
 
+pub(crate) use date_find::dates_in;
+pub(crate) use front::key_of;
 pub(crate) use lines::{Line, text_lines};
 pub(crate) use markdown::{collapse, front_matter};
 pub(crate) use title::{join, leading_title};
@@ -63,6 +70,10 @@ pub struct Document {
     pub title: String,
     /// Markup of `text`.
     pub format: Format,
+    /// The `key: value` entries of front matter, keys in lower case with `_` between words; empty without front matter.
+    pub metadata: Vec<(String, String)>,
+    /// When the text was last made, from front matter, else the file name, else a note on the first page.
+    pub date: Option<Date>,
     /// Name of the encoding that the bytes were in, such as `UTF-8` or `GB18030`.
     pub encoding: &'static str,
 }
@@ -102,7 +113,10 @@ impl Document {
 
     fn build(name: &str, string: String, format: Format, encoding: &'static str) -> Self {
         let title = title::find(&string, format).unwrap_or_else(|| title::stem(name));
-        Self { path: name.to_string(), source: PathBuf::new(), text: Text::new(string), title, format, encoding }
+        let metadata = front::entries(&string, format);
+        let date = dating::find(name, &string, format, &metadata);
+        let (path, source, text) = (name.to_string(), PathBuf::new(), Text::new(string));
+        Self { path, source, text, title, format, metadata, date, encoding }
     }
 }
 

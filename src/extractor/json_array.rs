@@ -197,6 +197,44 @@ mod tests {
         }
     }
 
+    /// Writes `bytes` one at a time as far as the grammar takes them.
+    fn forced(bytes: &[u8]) -> JsonArray {
+        let mut array = JsonArray::new(8);
+        for byte in bytes {
+            if array.accepts(&[*byte]) {
+                array.write(&[*byte]);
+            }
+        }
+        array
+    }
+
+    #[test]
+    fn an_array_cut_at_any_byte_keeps_exactly_its_closed_strings() {
+        let whole = "油温 \\\"95\\\" ℃。\", \"第二\\u3002\", \"c\"]".as_bytes();
+        for cut in 0..=whole.len() {
+            let array = forced(&whole[..cut]);
+            let strings = array.strings();
+            let all = ["油温 \"95\" ℃。", "第二。", "c"];
+            assert_eq!(strings, all[..strings.len()]);
+            let quotes = whole[..cut].windows(2).filter(|w| w[1] == b'"' && w[0] != b'\\').count();
+            assert_eq!(strings.len(), quotes.div_ceil(2), "{cut}");
+        }
+    }
+
+    #[test]
+    fn hostile_output_gives_no_more_strings_than_allowed_and_none_with_raw_control_characters() {
+        let repeated = "主轴停止。\", \"".repeat(5_000);
+        for output in
+            ["{\"a\":", "[\"", "[[[[", "\u{0}\u{1b}[2J\n\",\"", "Насос.\", \"ポンプ。\"]", "", "\"]\"]", &repeated]
+        {
+            let array = forced(output.as_bytes());
+            let strings = array.strings();
+            assert!(strings.len() <= 8, "{output:.40}");
+            assert!(strings.iter().all(|s| !s.is_empty() && !s.chars().any(char::is_control)), "{strings:?}");
+        }
+        assert_eq!(forced(repeated.as_bytes()).strings().len(), 8);
+    }
+
     #[test]
     fn an_open_string_is_dropped_and_closed_ones_are_kept() {
         let mut array = JsonArray::new(8);

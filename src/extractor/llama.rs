@@ -15,7 +15,7 @@ use super::vocabulary::Vocabulary;
 use crate::document::{Span, Text};
 use crate::error::{Error, Kind, Result};
 use crate::model::{self, GgufFile};
-use crate::proposition::{Passage, Sentence, SentenceKind, SentenceYield};
+use crate::proposition::{Passage, SentenceKind, SentenceYield};
 
 /// Characters of a section that the model sees around a sentence. Sections are at most 1,500 characters; a longer
 /// passage is shown in windows of whole sentences.
@@ -47,6 +47,8 @@ pub struct LlamaExtractor {
     pub(super) vocabulary: Vocabulary,
     pub(super) limits: Limits,
     pub(super) trace: Option<Trace>,
+    /// Tokens computed so far.
+    pub(super) tokens: u64,
     tokenizer: Tokenizer,
     chat: Chat,
     /// Instructions that are computed, by language.
@@ -87,6 +89,7 @@ impl LlamaExtractor {
             vocabulary,
             limits: Limits::default(),
             trace: None,
+            tokens: 0,
             tokenizer,
             chat,
             instructions: HashMap::new(),
@@ -137,6 +140,7 @@ impl LlamaExtractor {
             self.cache.release(node);
             return Err(error);
         }
+        self.tokens += tokens.len() as u64;
         Ok(Prefix { node, text: format!("{}{text}", parent.map_or("", |p| p.text.as_str())) })
     }
 
@@ -173,6 +177,10 @@ impl Extractor for LlamaExtractor {
         format!("{} prompt {} limits {propositions} {tokens}", self.checksum, prompt::VERSION)
     }
 
+    fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
     fn extract_each(
         &mut self,
         passages: &[Passage<'_>],
@@ -182,7 +190,7 @@ impl Extractor for LlamaExtractor {
         let mut windows = Vec::new();
         for (p, passage) in passages.iter().enumerate() {
             let text = Text::new(passage.text.to_owned());
-            for (span, sentences) in windows_of(&text, passage.sentences) {
+            for (span, sentences) in windows_of(&text, passage) {
                 let branches = sentences
                     .into_iter()
                     .map(|s| Branch::new(p, s, text.slice(passage.sentences[s].span).to_owned()))
@@ -212,22 +220,23 @@ impl Extractor for LlamaExtractor {
     }
 }
 
-/// Whether the model is asked about a sentence.
-fn is_asked(text: &str, kind: SentenceKind) -> bool {
+/// Whether the model is asked about a sentence, unless the passage keeps it as it stands.
+pub(crate) fn is_asked(text: &str, kind: SentenceKind) -> bool {
     matches!(kind, SentenceKind::Prose | SentenceKind::ListItem)
         && text.chars().filter(|c| c.is_alphanumeric()).count() >= SHORTEST
 }
 
 /// Stretches of whole sentences of at most [`WINDOW`] characters, with the sentences to ask about.
-fn windows_of(text: &Text, sentences: &[Sentence]) -> Vec<(Span, Vec<usize>)> {
+fn windows_of(text: &Text, passage: &Passage<'_>) -> Vec<(Span, Vec<usize>)> {
     let mut windows: Vec<(Span, Vec<usize>)> = Vec::new();
-    for (i, sentence) in sentences.iter().enumerate() {
+    for (i, sentence) in passage.sentences.iter().enumerate() {
         let span = sentence.span;
         match windows.last_mut() {
             Some((window, _)) if span.end - window.start <= WINDOW => window.end = span.end,
             _ => windows.push((span, Vec::new())),
         }
-        if is_asked(text.slice(span), sentence.kind)
+        if !passage.keeps(i)
+            && is_asked(text.slice(span), sentence.kind)
             && let Some((_, asked)) = windows.last_mut()
         {
             asked.push(i);
@@ -240,15 +249,21 @@ fn windows_of(text: &Text, sentences: &[Sentence]) -> Vec<(Span, Vec<usize>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proposition::Sentence;
 
     #[test]
     fn windows_hold_whole_sentences_and_every_asked_sentence_once() {
         let text = Text::new("油温不得超过九十五摄氏度。".repeat(1000));
         let sentences: Vec<Sentence> =
             (0..1000).map(|i| Sentence { span: Span::new(i * 13, (i + 1) * 13), kind: SentenceKind::Prose }).collect();
-        let windows = windows_of(&text, &sentences);
+        let passage = Passage::new("", &[], text.as_str(), &sentences);
+        let windows = windows_of(&text, &passage);
         let asked: Vec<usize> = windows.iter().flat_map(|(_, asked)| asked.clone()).collect();
         assert_eq!(asked, (0..1000).collect::<Vec<_>>());
+        let kept: Vec<bool> = (0..1000).map(|i| i % 3 > 0).collect();
+        let fewer = windows_of(&text, &Passage { kept: &kept, ..passage });
+        let asked: Vec<usize> = fewer.iter().flat_map(|(_, asked)| asked.clone()).collect();
+        assert_eq!(asked, (0..1000).step_by(3).collect::<Vec<_>>());
         for (span, asked) in &windows {
             assert!(span.len() <= WINDOW && asked.iter().all(|i| span.contains(sentences[*i].span)));
         }

@@ -15,6 +15,7 @@ mod scheduler;
 mod trace;
 mod vocabulary;
 
+pub(crate) use llama::is_asked;
 pub use llama::{Limits, LlamaExtractor};
 pub use trace::Trace;
 
@@ -27,7 +28,13 @@ pub trait Extractor {
     /// of the extraction cache.
     fn fingerprint(&self) -> String;
 
-    /// Asks about the sentences of `passages` and calls `done` with the index of each passage as soon as all its sentences
+    /// Tokens that the model has computed since it was loaded: of prompts, each shared part once, and of outputs. 0 for
+    /// one that does not count.
+    fn tokens(&self) -> u64 {
+        0
+    }
+
+    /// Asks about the sentences of `passages`, except those that a passage keeps, and calls `done` with the index of each passage as soon as all its sentences
     /// are answered, in no particular order: one entry a sentence, `None` for one that is kept verbatim without asking the
     /// model. What is written for a passage does not depend on the others.
     ///

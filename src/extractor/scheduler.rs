@@ -157,6 +157,7 @@ impl Batch {
             wanted.push(rows.len() - 1);
         }
         let logits = extractor.decoder.forward(&mut extractor.cache, &rows, &wanted)?;
+        extractor.tokens += rows.len() as u64;
         let vocabulary = extractor.decoder.config().vocabulary;
         let mut done = Vec::new();
         for (i, (branch, logits)) in self.running.iter_mut().zip(logits.chunks_exact(vocabulary)).enumerate() {

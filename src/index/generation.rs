@@ -226,8 +226,11 @@ pub fn verify_generation(folder: &Path) -> Result<()> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::index::FieldWeights;
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
     use crate::index::terms::query_terms;
+    use crate::index::{FieldWeights, LexicalFilter};
 
     fn build(target: &Path, texts: &[&str]) -> BuildReport {
         let mut builder = GenerationBuilder::create(target).unwrap();
@@ -268,7 +271,7 @@ mod tests {
         assert_eq!(search(&lexical, "滤芯")[0], 12);
         assert!(search(&lexical, "！？ ").is_empty());
         assert_eq!(search(&lexical, "BX-9000").len(), 4);
-        let odd = std::sync::Arc::new(|document: i64| document == 1);
+        let odd = LexicalFilter::Documents(Arc::new(HashSet::from([1])));
         let filtered = lexical.search(&query_terms("报警"), &FieldWeights::default(), 10, Some(odd)).unwrap();
         assert_eq!(filtered.iter().map(|hit| hit.section).collect::<Vec<i64>>(), [11]);
         verify_generation(&target).unwrap();

@@ -4,6 +4,7 @@
 //! the same sections always get the same scores. A generation's index never changes after it is written, so it is read
 //! without locks, which also works on media that cannot be written.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,6 +44,15 @@ impl Default for FieldWeights {
     fn default() -> Self {
         Self { heading: 0.6, heading_number: 3.0, body: 1.0, single: 0.15, code: 1.0 }
     }
+}
+
+/// Rows of the store that a search is restricted to.
+#[derive(Debug, Clone)]
+pub enum LexicalFilter {
+    /// Only sections of these documents.
+    Documents(Arc<HashSet<i64>>),
+    /// Only these sections.
+    Sections(Arc<HashSet<i64>>),
 }
 
 /// A section that shares terms with the query.
@@ -245,14 +255,13 @@ impl LexicalIndex {
         Ok((1.0 + (total - frequency + 0.5) / (frequency + 0.5)).ln())
     }
 
-    /// The `k` sections with the highest BM25 for `query`, best first; equal ones in the order of their numbers. A filter sees the row
-    /// of the section's document.
+    /// The `k` sections with the highest BM25 for `query`, best first; equal ones in the order of their numbers.
     pub fn search(
         &self,
         query: &[terms::Term],
         weights: &FieldWeights,
         k: usize,
-        filter: Option<Arc<dyn Fn(i64) -> bool + Send + Sync>>,
+        filter: Option<LexicalFilter>,
     ) -> Result<Vec<LexicalHit>> {
         if k == 0 || self.is_empty() || query.is_empty() {
             return Ok(Vec::new());
@@ -263,9 +272,13 @@ impl LexicalIndex {
         let top = TopDocs::with_limit(k.min(self.len())).order_by_score();
         let found = match filter {
             None => self.searcher.search(&query, &top),
-            Some(keep) => {
-                let filtered = FilterCollector::new("document".to_owned(), move |row: u64| keep(row as i64), top);
-                self.searcher.search(&query, &filtered)
+            Some(filter) => {
+                let (field, rows) = match filter {
+                    LexicalFilter::Documents(rows) => ("document", rows),
+                    LexicalFilter::Sections(rows) => ("section", rows),
+                };
+                let keep = move |row: u64| rows.contains(&(row as i64));
+                self.searcher.search(&query, &FilterCollector::new(field.to_owned(), keep, top))
             }
         }
         .map_err(&fail)?;

@@ -20,5 +20,5 @@ pub use format::{FORMAT_VERSION, Pointer};
 pub use generation::{
     BuildReport, GenerationBuilder, LEXICAL_FOLDER, LexicalSection, VECTOR_FILE, open_generation, verify_generation,
 };
-pub use lexical::{FieldWeights, LexicalHit, LexicalIndex};
+pub use lexical::{FieldWeights, LexicalFilter, LexicalHit, LexicalIndex};
 pub use reader::{VectorHit, VectorIndex};

@@ -4,15 +4,25 @@
 //! a run that is interrupted or killed goes on where it was; readers see the old generation until the new one is whole.
 
 mod build;
+mod cost;
+mod on_demand;
 mod options;
+mod plan;
 mod progress;
+mod review;
+mod tier;
 mod units;
 mod update;
 mod walk;
 
 pub use build::embedding_text;
+pub use cost::ModelUse;
+pub use on_demand::OnDemand;
 pub use options::{Embedded, IndexOptions, IndexSummary, PassageEmbedder};
+pub use plan::{Context, Plan, Planner, Prepared};
 pub use progress::{Interrupt, Progress};
+pub use review::{ReviewSummary, Ruling, review};
+pub use tier::{Effort, Tier};
 pub use units::passage_units;
 
 use crate::error::{Error, Kind, Result};
@@ -22,8 +32,8 @@ use crate::store::Writer;
 /// Brings the index in `options.index` up to date with the files at `options.paths` and publishes a new generation if
 /// anything changed.
 ///
-/// Files are compared by the hash of their bytes, sections by the hash of their text and context; only sections that are
-/// new are extracted. Files that vanished from a named folder are soft-deleted; files outside the named paths are not touched.
+/// Files are compared by the hash of their bytes, sections by the hash of their text and of what they are told of the rest
+/// of the document ([`Context`]); only sections that are new are extracted. Files that vanished from a named folder are soft-deleted; files outside the named paths are not touched.
 /// A file that cannot be read is told as [`Progress::Failed`], counted in [`IndexSummary::failed`], and does not stop the
 /// others. Without an extractor every sentence is kept verbatim.
 ///
@@ -31,7 +41,7 @@ use crate::store::Writer;
 /// named. Two different files that would get the same path are refused, the second one as failed.
 ///
 /// # Errors
-/// None of the paths exists, another process writes to the index, the disk or a model fails, or `interrupt` was raised
+/// A tier is faulty, none of the paths exists, another process writes to the index, the disk or a model fails, or `interrupt` was raised
 /// ([`Error::is_interrupted`]). Finished sections are kept in every case.
 pub fn index(
     options: &IndexOptions,
@@ -44,15 +54,19 @@ pub fn index(
         return Err(Error::new(Kind::Usage, "no file or folder to index"));
     }
     let mut summary = IndexSummary::default();
+    let settings = units::Settings::new(options, extractor.as_deref())?;
     let found = walk::walk(options, progress)?;
     summary.failed += found.failed;
     let mut writer = Writer::open_or_create(&options.index)?;
-    let settings = units::Settings::new(options, extractor.as_deref());
     update::update(&mut writer, &found, &settings, progress, interrupt, &mut summary)?;
     update::extract(&mut writer, &settings, &mut extractor, progress, interrupt, &mut summary)?;
     build::publish(&mut writer, options, embedder, progress, interrupt, &mut summary)?;
     Ok(summary)
 }
 
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod review_tests;
 #[cfg(test)]
 mod tests;

@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::cost::ModelUse;
+use super::tier::{Effort, Tier};
+use crate::document::Date;
 use crate::embedder::{Embedder, Kind as EmbedderKind};
 use crate::error::Result;
 use crate::index::GraphOptions;
-use crate::proposition::UnitKind;
+use crate::proposition::{REVIEW_BELOW, UnitKind};
 
 /// What to index and how.
 #[derive(Debug, Clone)]
@@ -16,12 +19,20 @@ pub struct IndexOptions {
     pub index: PathBuf,
     /// Files and folders, folders with everything below them.
     pub paths: Vec<PathBuf>,
-    /// What is searched.
+    /// What is searched, where no tier says otherwise.
     pub unit: UnitKind,
+    /// How much the language model is asked, where no tier says otherwise.
+    pub mode: Effort,
+    /// Rules that choose by document; the first that holds decides.
+    pub tiers: Vec<Tier>,
+    /// Date of the documents, before what they say themselves: what `last year` is counted from.
+    pub date: Option<Date>,
     /// Window of [`UnitKind::Fixed`], in code points.
     pub window: usize,
     /// How the vector index is built.
     pub graph: GraphOptions,
+    /// Confidence below which a statement that no gate objects to waits for review, in [0, 1].
+    pub review_below: f32,
 }
 
 impl IndexOptions {
@@ -31,8 +42,12 @@ impl IndexOptions {
             index: index.as_ref().to_owned(),
             paths,
             unit: UnitKind::Proposition,
+            mode: Effort::Full,
+            tiers: Vec::new(),
+            date: None,
             window: 500,
             graph: GraphOptions::default(),
+            review_below: REVIEW_BELOW,
         }
     }
 }
@@ -54,6 +69,8 @@ pub struct IndexSummary {
     pub sections: usize,
     /// Of these, sections whose extraction came from the cache.
     pub cached: usize,
+    /// What the language model was asked in this run, and what it was spared.
+    pub model: ModelUse,
     /// Texts that were embedded in this run.
     pub embedded: usize,
     /// Searchable units in the index.

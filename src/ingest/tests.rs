@@ -8,17 +8,26 @@ use super::*;
 use crate::proposition::{Passage, RawProposition, SentenceKind, SentenceYield, UnitKind};
 use crate::store::Reader;
 
+mod context;
+
 /// Writes each prose sentence back as its own statement, and counts how often it is asked.
 #[derive(Default)]
-struct Echo {
-    passages: usize,
+pub(super) struct Echo {
+    pub(super) passages: usize,
+    /// The sentences that it was asked about.
+    pub(super) asked: Vec<String>,
     /// Raises the flag after so many passages.
-    stop_after: Option<(usize, Interrupt)>,
+    pub(super) stop_after: Option<(usize, Interrupt)>,
 }
 
 impl Extractor for Echo {
     fn fingerprint(&self) -> String {
         "echo 1".to_owned()
+    }
+
+    /// Two for every character.
+    fn tokens(&self) -> u64 {
+        self.asked.iter().map(|sentence| 2 * sentence.chars().count() as u64).sum()
     }
 
     fn extract_each(
@@ -33,19 +42,16 @@ impl Extractor for Echo {
             }
             self.passages += 1;
             let chars: Vec<char> = p.text.chars().collect();
-            let yields = p
-                .sentences
-                .iter()
-                .map(|s| {
-                    (s.kind == SentenceKind::Prose).then(|| SentenceYield {
-                        propositions: vec![RawProposition {
-                            statement: chars[s.span.start..s.span.end].iter().collect(),
-                            probability: 0.9,
-                        }],
-                        truncated: false,
-                    })
-                })
-                .collect();
+            let mut yields = Vec::new();
+            for (at, s) in p.sentences.iter().enumerate() {
+                let asked = s.kind == SentenceKind::Prose && !p.keeps(at);
+                yields.push(asked.then(|| {
+                    let statement: String = chars[s.span.start..s.span.end].iter().collect();
+                    self.asked.push(statement.clone());
+                    let propositions = vec![RawProposition { statement, probability: 0.9 }];
+                    SentenceYield { propositions, truncated: false }
+                }));
+            }
             done(i, yields)?;
             if let Some((after, interrupt)) = &self.stop_after
                 && self.passages >= *after
@@ -58,8 +64,8 @@ impl Extractor for Echo {
 }
 
 /// Letter counts as a vector; texts over 400 characters count as cut.
-struct Letters {
-    name: &'static str,
+pub(super) struct Letters {
+    pub(super) name: &'static str,
 }
 
 impl PassageEmbedder for Letters {
@@ -92,9 +98,9 @@ impl PassageEmbedder for Letters {
     }
 }
 
-const LETTERS: Letters = Letters { name: "letters" };
+pub(super) const LETTERS: Letters = Letters { name: "letters" };
 
-fn write(folder: &Path, name: &str, text: &str) {
+pub(super) fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -120,7 +126,7 @@ fn go(index_dir: &Path, paths: &[&Path], echo: Option<&mut Echo>) -> (Result<Ind
 }
 
 /// Path, identifier, statement and evidence of every searchable unit, and the published generation.
-fn content(index_dir: &Path) -> Vec<String> {
+pub(super) fn content(index_dir: &Path) -> Vec<String> {
     let reader = Reader::open(index_dir).unwrap();
     let view = reader.view();
     let mut units = Vec::new();

@@ -1,77 +1,84 @@
 //! From a section to its units, for every kind of unit.
 
 use super::options::IndexOptions;
-use crate::document::{Document, Format, Span};
+use super::plan::{Context, Planner};
+use crate::document::{Format, Span};
+use crate::error::Result;
 use crate::extractor::Extractor;
-use crate::proposition::{Assembly, Passage, Sentence, SentenceYield, Unit, UnitKind, assemble, entities, verbatim};
-use crate::section::{FixedSplitter, HeadingSplitter, Section, Splitter};
+use crate::proposition::{Assembly, Passage, SentenceYield, Unit, UnitKind, assemble, entities, verbatim};
 use crate::store::CacheKey;
 
 /// Raised when splitting, segmentation or the gates change what becomes of the same text.
-const VERSION: &str = "mingti units 1";
+const VERSION: &str = "mingti units 2";
 
 /// Everything of a run that shapes units.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
-    pub(super) unit: UnitKind,
-    window: usize,
-    /// Fingerprint of the extractor; empty when there is none.
+    pub(super) planner: Planner,
+    /// See [`IndexOptions::review_below`].
+    pub(super) review_below: f32,
+    /// Fingerprint of the extractor; empty when none is asked.
     extractor: String,
 }
 
 impl Settings {
-    pub(super) fn new(options: &IndexOptions, extractor: Option<&dyn Extractor>) -> Self {
-        let asks = options.unit == UnitKind::Proposition;
-        Self {
-            unit: options.unit,
-            window: options.window,
-            extractor: extractor.filter(|_| asks).map(Extractor::fingerprint).unwrap_or_default(),
-        }
+    pub(super) fn new(options: &IndexOptions, extractor: Option<&dyn Extractor>) -> Result<Self> {
+        let planner = Planner::new(options, extractor.is_some())?;
+        let extractor = extractor.filter(|_| planner.may_ask()).map(Extractor::fingerprint).unwrap_or_default();
+        Ok(Self { planner, review_below: options.review_below, extractor })
     }
 
-    /// True when a model is asked.
-    pub(super) fn asks_a_model(&self) -> bool {
-        !self.extractor.is_empty()
+    /// True when a model is asked about a section.
+    pub(super) fn asks_a_model(&self, context: &Context) -> bool {
+        context.unit == UnitKind::Proposition && !self.extractor.is_empty()
     }
 
-    /// The sections of a document.
-    pub(super) fn split(&self, document: &Document) -> Vec<Section> {
-        match self.unit {
-            UnitKind::Fixed => FixedSplitter { size: self.window }.split(document),
-            _ => HeadingSplitter::default().split(document),
-        }
-    }
-
-    /// Hash of everything that shapes a document's sections and units: its bytes and these settings.
+    /// Hash of everything that shapes a document's sections and units: its bytes and these settings. Its path is not in
+    /// it, because it never changes for a document.
     pub(super) fn document_hash(&self, bytes: &[u8]) -> CacheKey {
-        self.hash(&[b"document", bytes])
+        let digest = format!("{} {}", self.planner.digest(), self.review_below);
+        hash(&[VERSION.as_bytes(), b"document", digest.as_bytes(), self.extractor.as_bytes(), bytes])
     }
 
     /// Hash of everything that shapes a section's units.
-    pub(super) fn section_hash(&self, format: &str, title: &str, heading_path: &[String], text: &str) -> CacheKey {
-        let headings = heading_path.join("\u{1f}");
-        self.hash(&[b"section", format.as_bytes(), title.as_bytes(), headings.as_bytes(), text.as_bytes()])
+    pub(super) fn section_hash(&self, section: &SectionText<'_>, context: &Context) -> CacheKey {
+        let extractor = if self.asks_a_model(context) { self.extractor.as_str() } else { "" };
+        // Only statements have a confidence that can be too low.
+        let below = if context.unit == UnitKind::Proposition { self.review_below } else { 0.0 };
+        section.hash(&format!("{VERSION} {below}"), extractor, context)
     }
 
-    /// Key of a section's extraction: what the model sees, and the model.
-    pub(super) fn extraction_key(&self, format: &str, title: &str, heading_path: &[String], text: &str) -> CacheKey {
-        let headings = heading_path.join("\u{1f}");
-        let mut hasher = blake3::Hasher::new();
-        for part in ["mingti extraction 1", &self.extractor, format, title, &headings, text] {
-            add(&mut hasher, part.as_bytes());
-        }
-        *hasher.finalize().as_bytes()
+    /// Key of a section's extraction: what the model is told, and the model.
+    pub(super) fn extraction_key(&self, section: &SectionText<'_>, context: &Context) -> CacheKey {
+        section.hash("mingti extraction 2", &self.extractor, context)
     }
+}
 
-    fn hash(&self, parts: &[&[u8]]) -> CacheKey {
-        let mut hasher = blake3::Hasher::new();
-        let window = if self.unit == UnitKind::Fixed { self.window } else { 0 };
-        let kind = format!("{:?} {window}", self.unit);
-        for part in [VERSION.as_bytes(), kind.as_bytes(), self.extractor.as_bytes()].iter().chain(parts) {
-            add(&mut hasher, part);
-        }
-        *hasher.finalize().as_bytes()
+/// A section's own text with what stands above it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SectionText<'a> {
+    /// Name of the format, see [`format_name`].
+    pub(super) format: &'a str,
+    pub(super) title: &'a str,
+    pub(super) heading_path: &'a [String],
+    pub(super) text: &'a str,
+}
+
+impl SectionText<'_> {
+    fn hash(&self, purpose: &str, extractor: &str, context: &Context) -> CacheKey {
+        let headings = self.heading_path.join("\u{1f}");
+        let context = context.to_json();
+        let parts = [purpose, extractor, &context, self.format, self.title, &headings, self.text];
+        hash(&parts.map(str::as_bytes))
     }
+}
+
+fn hash(parts: &[&[u8]]) -> CacheKey {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        add(&mut hasher, part);
+    }
+    *hasher.finalize().as_bytes()
 }
 
 /// Adds a part with its length, so that parts cannot run into each other.
@@ -93,8 +100,8 @@ pub(super) fn format_of(name: &str) -> Format {
     if name == "markdown" { Format::Markdown } else { Format::PlainText }
 }
 
-/// The units of a passage: statements with verbatim fallbacks for [`UnitKind::Proposition`] and [`UnitKind::Sentence`] (without
-/// yields all are verbatim), or the whole passage as one unit for the baselines.
+/// The units of a passage: statements with verbatim fallbacks for [`UnitKind::Proposition`] (without yields those
+/// that rules write), and for the baselines its sentences as they stand or the whole passage as one unit.
 pub fn passage_units(kind: UnitKind, passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Assembly {
     match kind {
         UnitKind::Proposition => assemble(passage, yields),
@@ -113,18 +120,4 @@ fn whole(kind: UnitKind, text: &str) -> Vec<Unit> {
     let mut unit = Unit::verbatim(kind, trimmed, Span::new(start, start + trimmed.chars().count()));
     unit.entities = entities(trimmed);
     vec![unit]
-}
-
-/// A passage with what it borrows.
-pub(super) struct OwnedPassage {
-    pub(super) title: String,
-    pub(super) heading_path: Vec<String>,
-    pub(super) text: String,
-    pub(super) sentences: Vec<Sentence>,
-}
-
-impl OwnedPassage {
-    pub(super) fn borrow(&self) -> Passage<'_> {
-        Passage::new(&self.title, &self.heading_path, &self.text, &self.sentences)
-    }
 }

@@ -3,15 +3,18 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::cost::ModelUse;
 use super::options::IndexSummary;
+use super::plan::{Context, Prepared};
 use super::progress::{Interrupt, Progress};
-use super::units::{OwnedPassage, Settings, format_name, format_of, passage_units};
+use super::tier::Effort;
+use super::units::{SectionText, Settings, format_name, format_of, passage_units};
 use super::walk::{Found, FoundFile};
-use crate::document::Document;
+use crate::document::{Document, Text};
 use crate::error::{Error, Kind, Result};
-use crate::extractor::Extractor;
-use crate::proposition::{Assembly, SentenceYield, UnitKind, sentences};
-use crate::store::{CacheKey, NewDocument, NewSection, SectionDone, Writer};
+use crate::extractor::{Extractor, is_asked};
+use crate::proposition::{Assembly, Decision, SentenceYield, UnitKind, apply_decisions, set_threshold};
+use crate::store::{CacheKey, NewDocument, NewSection, Recipe, SectionDone, SectionRow, View, Writer, section_key};
 
 /// Sections that are read ahead: a model fills its batch from them, and without one they are committed together.
 const TOGETHER: usize = 64;
@@ -72,7 +75,8 @@ fn update_file(
     }
     let document = Document::from_bytes(&file.name, &bytes).map_err(Fault::File)?;
     drop(bytes);
-    let replaced = write_document(writer, &document, &file.root, hash, settings).map_err(Fault::Index)?;
+    let origin = Origin { root: &file.root, encoding: document.encoding, content_hash: hash };
+    let replaced = write_document(writer, &document, &origin, settings).map_err(Fault::Index)?;
     summary.changed += 1;
     progress(Progress::File { path: file.name.clone(), new_sections: replaced.pending, kept_sections: replaced.kept });
     Ok(())
@@ -95,33 +99,45 @@ fn refuse_stranger(file: &FoundFile, root: &str) -> Result<()> {
     }
 }
 
+/// Where a document comes from.
+struct Origin<'a> {
+    root: &'a str,
+    encoding: &'a str,
+    content_hash: CacheKey,
+}
+
 fn write_document(
     writer: &mut Writer,
     document: &Document,
-    root: &str,
-    content_hash: CacheKey,
+    origin: &Origin<'_>,
     settings: &Settings,
 ) -> Result<crate::store::Replaced> {
     let format = format_name(document.format);
-    let sections = settings.split(document);
-    let rows: Vec<NewSection<'_>> = sections
+    let plan = settings.planner.plan(document);
+    let contexts: Vec<String> = plan.sections.iter().map(|(_, context)| context.to_json()).collect();
+    let rows: Vec<NewSection<'_>> = plan
+        .sections
         .iter()
-        .map(|section| {
+        .zip(&contexts)
+        .map(|((section, context), json)| {
             let text = document.text.slice(section.span);
+            let (title, heading_path) = (document.title.as_str(), section.heading_path.as_slice());
             NewSection {
                 span: section.span,
-                heading_path: &section.heading_path,
+                heading_path,
                 text,
-                input_hash: settings.section_hash(format, &document.title, &section.heading_path, text),
+                context: json,
+                input_hash: settings.section_hash(&SectionText { format, title, heading_path, text }, context),
             }
         })
         .collect();
     let new = NewDocument {
         path: &document.path,
-        root,
+        root: origin.root,
         title: &document.title,
-        content_hash,
-        encoding: document.encoding,
+        date: plan.date,
+        content_hash: origin.content_hash,
+        encoding: origin.encoding,
         format,
         chars: document.text.chars(),
     };
@@ -154,8 +170,8 @@ fn delete_vanished(writer: &mut Writer, found: &Found, summary: &mut IndexSummar
 struct Waiting {
     section: i64,
     path: String,
-    passage: OwnedPassage,
-    key: CacheKey,
+    prepared: Prepared,
+    recipe: Recipe,
 }
 
 /// Makes the units of every section that waits for them.
@@ -167,37 +183,90 @@ pub(super) fn extract(
     interrupt: &Interrupt,
     summary: &mut IndexSummary,
 ) -> Result<()> {
+    replay(writer, progress, interrupt, summary)?;
     adopt(writer, settings)?;
     let pending = writer.view().pending()?;
-    let mut work = Work { total: pending.len(), done: 0, settings, progress, summary };
+    let mut work = Work { total: pending.len(), done: 0, progress, summary };
+    let before = ModelUse::of_index(&writer.view())?;
     for rows in pending.chunks(TOGETHER) {
         interrupt.check()?;
         let mut batch = Vec::with_capacity(rows.len());
         for &row in rows {
-            batch.push(waiting(writer, settings, row)?);
+            batch.push(waiting(writer.view(), settings, row)?);
         }
-        let Some(extractor) = extractor.as_deref_mut().filter(|_| settings.asks_a_model()) else {
-            work.commit(writer, &batch.iter().map(|w| (w, Vec::new())).collect::<Vec<_>>(), false)?;
-            continue;
-        };
-        let mut unknown = Vec::new();
-        for w in &batch {
-            match kept(writer, w)? {
-                Some(yields) => work.commit(writer, &[(w, yields)], true)?,
-                None => unknown.push(w),
-            }
+        let result = extract_batch(writer, settings, extractor, &batch, interrupt, &mut work);
+        if work.summary.model != ModelUse::default() {
+            let mut sum = before;
+            sum += work.summary.model;
+            sum.keep(writer)?;
         }
-        let passages: Vec<_> = unknown.iter().map(|w| w.passage.borrow()).collect();
-        // Each section is committed, and the model's answer kept, as soon as it is there: a run that is killed asks for
-        // nothing twice but the sections it was at.
-        let mut done = |index: usize, yields: Vec<Option<SentenceYield>>| {
-            let w = unknown[index];
-            let json = serde_json::to_string(&yields)
-                .map_err(|error| Error::new(Kind::Internal, "cannot keep what the model wrote").because(error))?;
-            writer.put_extraction(&w.key, &json)?;
-            work.commit(writer, &[(w, yields)], false)
-        };
-        extractor.extract_each(&passages, &mut done, &|| interrupt.is_raised())?;
+        result?;
+    }
+    Ok(())
+}
+
+fn extract_batch(
+    writer: &mut Writer,
+    settings: &Settings,
+    extractor: &mut Option<&mut dyn Extractor>,
+    batch: &[Waiting],
+    interrupt: &Interrupt,
+    work: &mut Work<'_>,
+) -> Result<()> {
+    let (asked, verbatim): (Vec<&Waiting>, Vec<&Waiting>) =
+        batch.iter().partition(|w| settings.asks_a_model(&w.prepared.context));
+    if !verbatim.is_empty() {
+        work.commit(writer, &verbatim.into_iter().map(|w| (w, Vec::new())).collect::<Vec<_>>(), false)?;
+    }
+    let mut unknown = Vec::new();
+    for w in asked {
+        match kept(writer, w)? {
+            Some(yields) => work.commit(writer, &[(w, yields)], true)?,
+            None => unknown.push(w),
+        }
+    }
+    let Some(extractor) = extractor.as_deref_mut().filter(|_| !unknown.is_empty()) else { return Ok(()) };
+    let passages: Vec<_> = unknown.iter().map(|w| w.prepared.passage()).collect();
+    // Each section is committed, and the model's answer kept, as soon as it is there: a run that is killed asks for
+    // nothing twice but the sections it was at.
+    let mut done = |index: usize, yields: Vec<Option<SentenceYield>>| {
+        let w = unknown[index];
+        let json = serde_json::to_string(&yields)
+            .map_err(|error| Error::new(Kind::Internal, "cannot keep what the model wrote").because(error))?;
+        if let Some(key) = &w.recipe.extraction {
+            writer.put_extraction(key, &json)?;
+        }
+        work.commit(writer, &[(w, yields)], false)
+    };
+    let tokens = extractor.tokens();
+    let result = extractor.extract_each(&passages, &mut done, &|| interrupt.is_raised());
+    work.summary.model.tokens += extractor.tokens().saturating_sub(tokens);
+    result
+}
+
+/// Makes the units of the sections that wait only because a person decided about them: what the model wrote is known.
+/// Sections that wait for the model are left.
+pub(super) fn replay(
+    writer: &mut Writer,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+    summary: &mut IndexSummary,
+) -> Result<()> {
+    let mut known = Vec::new();
+    for row in writer.view().pending()? {
+        let section = writer.view().section(row)?;
+        let Some(recipe) = section.recipe else { continue };
+        let (path, prepared) = prepared(writer.view(), recipe.unit, section)?;
+        let w = Waiting { section: row, path, prepared, recipe };
+        let yields = kept(writer, &w)?;
+        if recipe.extraction.is_none() || yields.is_some() {
+            known.push((w, yields.unwrap_or_default()));
+        }
+    }
+    let mut work = Work { total: known.len(), done: 0, progress, summary };
+    for (w, yields) in known {
+        interrupt.check()?;
+        work.commit(writer, &[(&w, yields)], true)?;
     }
     Ok(())
 }
@@ -206,12 +275,38 @@ pub(super) fn extract(
 struct Work<'a> {
     total: usize,
     done: usize,
-    settings: &'a Settings,
     progress: &'a mut dyn FnMut(Progress),
     summary: &'a mut IndexSummary,
 }
 
 impl Work<'_> {
+    /// Gates and assembles what was written for a section and applies what people decided about it.
+    fn make(&mut self, writer: &Writer, w: &Waiting, yields: &[Option<SentenceYield>]) -> Result<Made> {
+        let passage = w.prepared.passage();
+        let mut assembly = passage_units(w.recipe.unit, &passage, yields);
+        set_threshold(&mut assembly.units, w.recipe.review_below);
+        // Where statements are not asked for, nothing that people say about them matters.
+        let decisions: Vec<Decision> = match w.recipe.unit {
+            UnitKind::Proposition => {
+                let about = section_key(passage.heading_path, passage.text);
+                writer.view().decisions_about(&about)?.into_iter().map(|row| row.decision).collect()
+            }
+            _ => Vec::new(),
+        };
+        let applied = apply_decisions(&passage, &mut assembly, &decisions);
+        for (number, reasons) in &applied.refused {
+            let reasons: Vec<String> = reasons.iter().map(|r| format!("{}: {}", r.gate, r.detail)).collect();
+            let message = format!(
+                "a reviewed statement is not searchable, a gate refuses it ({}): {}",
+                reasons.join("; "),
+                decisions[*number].statement
+            );
+            (self.progress)(Progress::Warning { path: w.path.clone(), message });
+        }
+        let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
+        Ok(Made { assembly, keys: applied.keys, ledger })
+    }
+
     /// Gates and assembles what was written for sections and commits them in one transaction.
     fn commit(
         &mut self,
@@ -219,26 +314,22 @@ impl Work<'_> {
         sections: &[(&Waiting, Vec<Option<SentenceYield>>)],
         cached: bool,
     ) -> Result<()> {
-        let assemblies: Vec<(Assembly, String)> = sections
-            .iter()
-            .map(|(w, yields)| {
-                let assembly = passage_units(self.settings.unit, &w.passage.borrow(), yields);
-                let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
-                (assembly, ledger)
-            })
-            .collect();
+        let made: Vec<Made> = sections.iter().map(|(w, yields)| self.make(writer, w, yields)).collect::<Result<_>>()?;
         let finished: Vec<SectionDone<'_>> = sections
             .iter()
-            .zip(&assemblies)
-            .map(|((w, _), (assembly, ledger))| SectionDone {
+            .zip(&made)
+            .map(|((w, _), made)| SectionDone {
                 section: w.section,
-                units: &assembly.units,
-                uncovered: &assembly.uncovered,
-                ledger,
+                units: &made.assembly.units,
+                uncovered: &made.assembly.uncovered,
+                ledger: &made.ledger,
+                keys: &made.keys,
+                recipe: w.recipe,
             })
             .collect();
         writer.commit_sections(&finished)?;
-        for (w, _) in sections {
+        for (w, yields) in sections {
+            self.summary.model += model_use(&w.prepared, yields, cached);
             self.done += 1;
             self.summary.sections += 1;
             self.summary.cached += usize::from(cached);
@@ -248,24 +339,67 @@ impl Work<'_> {
     }
 }
 
-/// What the model wrote for a section in an earlier run.
-fn kept(writer: &Writer, w: &Waiting) -> Result<Option<Vec<Option<SentenceYield>>>> {
-    let yields = writer.extraction(&w.key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
-    Ok(yields.filter(|yields: &Vec<Option<SentenceYield>>| yields.len() == w.passage.sentences.len()))
+/// The units of a section on their way into the store.
+struct Made {
+    assembly: Assembly,
+    keys: Vec<String>,
+    ledger: String,
 }
 
-fn waiting(writer: &Writer, settings: &Settings, row: i64) -> Result<Waiting> {
-    let view = writer.view();
+/// What the model wrote for a section in an earlier run.
+fn kept(writer: &Writer, w: &Waiting) -> Result<Option<Vec<Option<SentenceYield>>>> {
+    let Some(key) = &w.recipe.extraction else { return Ok(None) };
+    let yields = writer.extraction(key)?.and_then(|json| serde_json::from_str::<Vec<_>>(&json).ok());
+    Ok(yields.filter(|yields: &Vec<Option<SentenceYield>>| yields.len() == w.prepared.passage().sentences.len()))
+}
+
+fn waiting(view: View<'_>, settings: &Settings, row: i64) -> Result<Waiting> {
     let section = view.section(row)?;
     let document = view.document(section.document)?;
-    let sentences = match settings.unit {
-        UnitKind::Proposition | UnitKind::Sentence => sentences(&section.text, format_of(&document.format)),
-        UnitKind::Section | UnitKind::Fixed => Vec::new(),
-    };
-    let key = settings.extraction_key(&document.format, &document.title, &section.heading_path, &section.text);
-    let passage =
-        OwnedPassage { title: document.title, heading_path: section.heading_path, text: section.text, sentences };
-    Ok(Waiting { section: row, path: document.path, passage, key })
+    let context = Context::from_json(&section.context).ok_or_else(|| {
+        Error::new(Kind::Corrupt, "a section of the index has no settings").place(document.path.clone())
+    })?;
+    let (format, title, heading_path, text) =
+        (document.format.as_str(), document.title.as_str(), section.heading_path.as_slice(), section.text.as_str());
+    let key = settings.extraction_key(&SectionText { format, title, heading_path, text }, &context);
+    let extraction = settings.asks_a_model(&context).then_some(key);
+    let recipe = Recipe { unit: context.unit, extraction, review_below: settings.review_below };
+    let (path, prepared) = prepared(view, recipe.unit, section)?;
+    Ok(Waiting { section: row, path, prepared, recipe })
+}
+
+/// The path of a section's document, and the section with everything that its units are made from. `unit` stands in for
+/// the settings of a section that an older version wrote.
+pub(super) fn prepared(view: View<'_>, unit: UnitKind, section: SectionRow) -> Result<(String, Prepared)> {
+    let document = view.document(section.document)?;
+    let context = Context::from_json(&section.context).unwrap_or_else(|| Context::new(unit, Effort::Full));
+    let format = format_of(&document.format);
+    Ok((document.path, Prepared::new(document.title, section.heading_path, section.text, format, context)))
+}
+
+/// How the sentences of a section were answered.
+fn model_use(prepared: &Prepared, yields: &[Option<SentenceYield>], cached: bool) -> ModelUse {
+    let mut out = ModelUse::default();
+    if yields.is_empty() {
+        return out;
+    }
+    let passage = prepared.passage();
+    let text = Text::new(passage.text.to_owned());
+    for (i, sentence) in passage.sentences.iter().enumerate() {
+        let chars = sentence.span.len() as u64;
+        let answered = yields.get(i).is_some_and(Option::is_some);
+        let (count, sum) = match (answered, cached) {
+            (true, false) => (&mut out.asked_sentences, &mut out.asked_chars),
+            (true, true) => (&mut out.cached_sentences, &mut out.cached_chars),
+            (false, _) if passage.keeps(i) && is_asked(text.slice(sentence.span), sentence.kind) => {
+                (&mut out.kept_sentences, &mut out.kept_chars)
+            }
+            (false, _) => continue,
+        };
+        *count += 1;
+        *sum += chars;
+    }
+    out
 }
 
 /// Sections that an interrupted run with other settings left waiting are made with the settings of this run, so that a
@@ -279,33 +413,22 @@ fn adopt(writer: &mut Writer, settings: &Settings) -> Result<()> {
             continue;
         }
         let document = writer.view().document(section.document)?;
-        let hash = settings.section_hash(&document.format, &document.title, &section.heading_path, &section.text);
-        if hash != section.input_hash {
+        let known = Context::from_json(&section.context).is_some_and(|context| {
+            let (format, title) = (document.format.as_str(), document.title.as_str());
+            let (heading_path, text) = (section.heading_path.as_slice(), section.text.as_str());
+            let hash = settings.section_hash(&SectionText { format, title, heading_path, text }, &context);
+            hash == section.input_hash
+        });
+        if !known {
             foreign.push(section.document);
         }
     }
     for row in foreign {
-        let document = writer.view().document(row)?;
-        let sections = writer.view().sections(row)?;
-        let rows: Vec<NewSection<'_>> = sections
-            .iter()
-            .map(|s| NewSection {
-                span: s.span,
-                heading_path: &s.heading_path,
-                text: &s.text,
-                input_hash: settings.section_hash(&document.format, &document.title, &s.heading_path, &s.text),
-            })
-            .collect();
-        let new = NewDocument {
-            path: &document.path,
-            root: &document.root,
-            title: &document.title,
-            content_hash: LOOK_AGAIN,
-            encoding: &document.encoding,
-            format: &document.format,
-            chars: document.chars,
-        };
-        writer.replace_document(&new, &rows)?;
+        let stored = writer.view().document(row)?;
+        let text = writer.view().text(row)?;
+        let document = Document::from_text(&stored.path, text, format_of(&stored.format));
+        let origin = Origin { root: &stored.root, encoding: &stored.encoding, content_hash: LOOK_AGAIN };
+        write_document(writer, &document, &origin, settings)?;
     }
     Ok(())
 }

@@ -3,11 +3,13 @@
 //! Every sentence ends as one of: statements that carry it, its own text as a `sentence` unit, or an entry in the ledger that
 //! says why it needs none (a heading that is part of every unit's heading path, a line without words).
 
+pub(super) mod review;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::document::Span;
 use crate::proposition::clause::label_len;
-use crate::proposition::confidence::{REVIEW_BELOW, Signals, confidence};
+use crate::proposition::confidence::{LOW_CONFIDENCE, REVIEW_BELOW, Signals, confidence};
 use crate::proposition::entities::entities;
 use crate::proposition::evidence::{antecedents, coverage, spans};
 use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, modals, refers, support};
@@ -16,7 +18,9 @@ use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_se
 use crate::proposition::quantity::{Quantity, quantities};
 use crate::proposition::repair::{Repaired, joins_facts, repair, split};
 use crate::proposition::source::{SentenceView, Source};
+use crate::proposition::table::{self, Row};
 use crate::proposition::tidy::{squeeze, tidy};
+use crate::proposition::time::anchor_units;
 use crate::proposition::{Passage, Reason, Sentence, SentenceKind, SentenceYield, Status, Unit, UnitKind};
 use crate::section::sentence::ends;
 
@@ -53,7 +57,8 @@ pub fn assemble(passage: &Passage<'_>, yields: &[Option<SentenceYield>]) -> Asse
 
 fn build(passage: &Passage<'_>, yields: &[Option<SentenceYield>], source: Option<Source>) -> Assembly {
     let chars: Vec<char> = passage.text.chars().collect();
-    let mut work = Work { passage, chars, units: Vec::new(), seen: HashMap::new(), verbatim: HashMap::new() };
+    let rows = if source.is_some() { table::rows(passage, &chars) } else { HashMap::new() };
+    let mut work = Work { passage, chars, rows, units: Vec::new(), seen: HashMap::new(), verbatim: HashMap::new() };
     let mut ledger = Vec::with_capacity(passage.sentences.len());
     for (i, sentence) in passage.sentences.iter().enumerate() {
         let outcome = match (yields.get(i).and_then(Option::as_ref), &source) {
@@ -63,6 +68,8 @@ fn build(passage: &Passage<'_>, yields: &[Option<SentenceYield>], source: Option
         ledger.push(SentenceOutcome { sentence: *sentence, outcome });
     }
     work.keep_lone_headings(&mut ledger);
+    // After all gates: the number beside a time word is not in the text, the date of the document answers for it.
+    anchor_units(&mut work.units, passage.date);
     let uncovered = uncovered(&work.units, &ledger);
     Assembly { units: work.units, uncovered, ledger }
 }
@@ -70,10 +77,12 @@ fn build(passage: &Passage<'_>, yields: &[Option<SentenceYield>], source: Option
 struct Work<'a> {
     passage: &'a Passage<'a>,
     chars: Vec<char>,
+    /// What a rule makes of table rows, by the start of their sentence.
+    rows: HashMap<usize, Row>,
     units: Vec<Unit>,
     /// Identity of a searchable statement -> its unit.
     seen: HashMap<String, usize>,
-    /// Identity of a verbatim sentence -> its unit.
+    /// Statement of a unit that was written by rule or is a sentence as it stands -> its unit.
     verbatim: HashMap<String, usize>,
 }
 
@@ -104,7 +113,11 @@ impl Work<'_> {
                 return Outcome::Repaired { count: said.good.len(), rules, reason };
             }
         }
-        self.add_verbatim(sentence);
+        match self.rows.remove(&sentence.span.start) {
+            Some(Row::Header) => return Outcome::Skipped { reason: "table header".to_owned() },
+            Some(Row::Statement(unit)) => self.add_exact(unit),
+            None => self.add_verbatim(sentence),
+        }
         match sentence.kind {
             SentenceKind::TableRow => Outcome::TableRow,
             _ => Outcome::Fallback { reason },
@@ -270,13 +283,18 @@ impl Work<'_> {
         let evidence = Span::new(sentence.span.start + marks, sentence.span.end.min(self.chars.len()));
         let kept: String = text.chars().skip(marks).collect();
         let statement = if sentence.kind == SentenceKind::Verbatim { kept } else { squeeze(&kept) };
-        if let Some(&earlier) = self.verbatim.get(&statement) {
-            add_evidence(&mut self.units[earlier], &[evidence]);
-            return;
-        }
-        self.verbatim.insert(statement.clone(), self.units.len());
         let mut unit = Unit::verbatim(UnitKind::Sentence, statement, evidence);
         unit.entities = entities(&unit.statement);
+        self.add_exact(unit);
+    }
+
+    /// Adds a unit; one whose statement is there to the letter gives it its place instead.
+    fn add_exact(&mut self, unit: Unit) {
+        if let Some(&earlier) = self.verbatim.get(&unit.statement) {
+            add_evidence(&mut self.units[earlier], &unit.evidence);
+            return;
+        }
+        self.verbatim.insert(unit.statement.clone(), self.units.len());
         self.units.push(unit);
     }
 
@@ -366,7 +384,7 @@ fn judge_one(mut candidate: Candidate<'_>, probability: f32, repaired: &Repaired
     });
     let mut reasons = reasons(&findings);
     if confidence < REVIEW_BELOW && reasons.is_empty() {
-        reasons.push(Reason { gate: "low-confidence".to_owned(), detail: format!("{confidence:.2}") });
+        reasons.push(Reason { gate: LOW_CONFIDENCE.to_owned(), detail: format!("{confidence:.2}") });
     }
     let status = if confidence < REVIEW_BELOW || !findings.is_empty() { Status::Review } else { Status::Accepted };
     if joins_facts(candidate.statement) {
@@ -441,24 +459,24 @@ fn left_out(
     let silent = |at: usize| at < label || links.iter().any(|l| l.contains(&at));
     let share = coverage(own.terms.iter().filter(|t| !silent(t.start)), carried, source);
     if share < least {
-        return Some(format!("the statements carry {:.0} % of its words", share * 100.0));
+        return Some(format!("its statements carry too few of its words: {:.0} %", share * 100.0));
     }
     let all = Folded::new(&good.join("\n"));
     let numbers: HashSet<String> = quantities(&all).into_iter().map(|q| q.number).collect();
     let missing =
         |q: &&Quantity| !silent(q.start) && !is_cross_reference(&own.folded, q) && !numbers.contains(&q.number);
     if let Some(q) = own.quantities.iter().find(missing) {
-        return Some(format!("no statement carries {}", own.folded.text(q.start, q.end)));
+        return Some(format!("no statement carries: {}", own.folded.text(q.start, q.end)));
     }
     for token in tokens(&own.folded).iter().filter(|t| !silent(t.start) && t.kind == TokenKind::Code) {
         if !all.contains(&own.folded.chars[token.start..token.end]) {
-            return Some(format!("no statement carries {}", own.folded.text(token.start, token.end)));
+            return Some(format!("no statement carries: {}", own.folded.text(token.start, token.end)));
         }
     }
     for modal in modals(&own.folded, own.chinese) {
         let word: Vec<char> = modal.word.chars().collect();
         if !all.contains(&word) {
-            return Some(format!("no statement carries {}", modal.word));
+            return Some(format!("no statement carries: {}", modal.word));
         }
     }
     let present = term_set(&terms(&all));
@@ -468,7 +486,7 @@ fn left_out(
         // What only points elsewhere is resolved in other words.
         let points = inside <= 10 && refers(&text);
         if inside >= 4 && !points && coverage(own.terms_in(clause), &present, source) < MIN_COVERAGE / 2.0 {
-            return Some(format!("no statement carries {}", text.trim()));
+            return Some(format!("no statement carries: {}", text.trim()));
         }
     }
     None

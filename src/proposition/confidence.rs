@@ -9,6 +9,9 @@ pub const REVIEW_BELOW: f32 = 0.5;
 const CURVE: &[(f32, f32)] =
     &[(0.0, 0.0), (0.5, 0.15), (0.8, 0.30), (0.85, 0.70), (0.90, 0.78), (0.95, 0.87), (0.98, 0.95), (1.0, 0.97)];
 
+/// The reason of a statement that waits for a person because of its confidence alone.
+pub(crate) const LOW_CONFIDENCE: &str = "low-confidence";
+
 /// Factor for each gate that could not prove the statement wrong but would like a person to look.
 const DOUBT: f32 = 0.5;
 

@@ -24,18 +24,33 @@ pub enum Outcome {
     },
     /// It is kept verbatim, beside statements that carry part of it if there are any.
     Fallback {
-        /// Why, for the person.
+        /// Why, for the person; what is particular to the sentence after a colon.
         reason: String,
     },
     /// A heading, searched as part of the heading path of every unit of its section.
     Heading,
-    /// A table row, kept verbatim.
+    /// A table row: a statement of its cells under their headers, or verbatim.
     TableRow,
     /// No unit at all.
     Skipped {
         /// Why, for the person.
         reason: String,
     },
+}
+
+impl Outcome {
+    /// The reason, where there is one.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Fallback { reason } | Self::Skipped { reason } | Self::Repaired { reason, .. } => Some(reason),
+            Self::Propositions { .. } | Self::Heading | Self::TableRow => None,
+        }
+    }
+
+    /// The reason without what is particular to the sentence: that stands after a colon.
+    pub fn reason_in_general(&self) -> Option<&str> {
+        self.reason().map(|reason| reason.split_once(": ").map_or(reason, |(general, _)| general))
+    }
 }
 
 /// A sentence and what became of it.

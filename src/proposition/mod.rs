@@ -4,27 +4,43 @@ mod assemble;
 mod clause;
 mod confidence;
 mod entities;
+mod entity_key;
 mod evidence;
 mod frame;
 mod gates;
 mod ledger;
 mod lexis;
+mod names;
+mod need;
 mod quantity;
 mod quantity_words;
 mod raw;
 mod repair;
 mod segment;
 mod source;
+mod table;
 mod tidy;
+mod time;
+mod time_words;
 mod unit;
 
+pub use assemble::review::{
+    Applied, Decision, REVIEWED, Verdict, apply_decisions, judge_statement, set_threshold, unit_keys,
+};
 pub use assemble::{Assembly, assemble, verbatim};
 pub use confidence::REVIEW_BELOW;
 pub use entities::entities;
+pub use entity_key::entity_key;
 pub use ledger::{Outcome, SentenceOutcome};
+pub use need::{needs_rewriting, readable_as_they_stand};
 pub use raw::{Passage, RawProposition, Sentence, SentenceYield};
 pub use segment::sentences;
+pub use table::open_table;
 pub use unit::{Reason, Status, Unit, UnitKind};
+
+pub(crate) use names::{full_names, names_for};
+pub(crate) use need::opens_with_reference;
+pub(crate) use time::mentions_time;
 
 use serde::{Deserialize, Serialize};
 

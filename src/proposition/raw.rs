@@ -49,11 +49,20 @@ pub struct Passage<'a> {
     pub names: &'a [String],
     /// The text of the document right in front of `text`, where the passage opens with a back reference; else empty.
     pub before: &'a str,
+    /// Header and rule line of the table that `text` opens in the middle of; else empty.
+    pub table: &'a str,
+    /// By sentence: true for one that is kept as it stands without asking the model. Empty: none is.
+    pub kept: &'a [bool],
 }
 
 impl<'a> Passage<'a> {
-    /// A passage without a date, names or text in front of it.
+    /// A passage without a date, names or text in front of it, of which the model is asked about every sentence.
     pub fn new(title: &'a str, heading_path: &'a [String], text: &'a str, sentences: &'a [Sentence]) -> Self {
-        Self { title, heading_path, text, sentences, date: None, names: &[], before: "" }
+        Self { title, heading_path, text, sentences, date: None, names: &[], before: "", table: "", kept: &[] }
+    }
+
+    /// True for a sentence that is kept as it stands without asking the model.
+    pub fn keeps(&self, sentence: usize) -> bool {
+        self.kept.get(sentence).copied().unwrap_or(false)
     }
 }

@@ -30,6 +30,9 @@ pub struct SearchRequest {
     pub mode: Mode,
     /// Only documents whose path matches this glob.
     pub path: Option<String>,
+    /// Only units that carry every one of these entities, compared without case, width and white space. With them an empty
+    /// question lists the units that carry them.
+    pub entities: Vec<String>,
 }
 
 /// Ranked sections.

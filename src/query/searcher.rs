@@ -5,18 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use globset::GlobBuilder;
-
 use super::fuse::{Evidence, Ranking, Scale, score};
 use super::highlight::merge;
 use super::support::Question;
 use super::{
     DocumentRef, Mode, PropositionHit, QueryEmbedder, SearchRequest, SearchResponse, SectionRef, SectionResult,
 };
-use crate::document::{Format, Span};
+use crate::document::{Format, PathPattern, Span};
 use crate::error::{Error, Kind, Result};
-use crate::index::{FieldWeights, LexicalIndex, VectorIndex, open_generation};
-use crate::proposition::UnitKind;
+use crate::index::{FieldWeights, LexicalFilter, LexicalIndex, VectorIndex, open_generation};
+use crate::proposition::{UnitKind, entities, entity_key};
 use crate::store::{DocumentRow, Reader, SectionRow, UnitRow, generation_dir};
 
 /// A writer can replace the generation between our reading its name and opening its files; more often than this in a
@@ -48,14 +46,31 @@ struct Candidate {
     score: f32,
 }
 
+/// The units that a search is restricted to.
+struct Carriers {
+    units: HashSet<i64>,
+    sections: Arc<HashSet<i64>>,
+}
+
 /// What one question is asked with.
 struct Asked<'a> {
     request: &'a SearchRequest,
+    /// The units that carry the entities asked for; none when none are.
+    carriers: Option<Carriers>,
+    /// True when nothing is asked: all that carry the entities are wanted.
+    listing: bool,
     question: Question,
     vector: Option<Vec<f32>>,
     scale: Scale,
     /// Cosines of the dense hits, by vector number.
     hits: HashMap<u32, f32>,
+}
+
+impl Asked<'_> {
+    /// True for a unit that the search is not restricted from.
+    fn wants(&self, unit: i64) -> bool {
+        self.carriers.as_ref().is_none_or(|carriers| carriers.units.contains(&unit))
+    }
 }
 
 impl Searcher {
@@ -112,7 +127,8 @@ impl Searcher {
         self.generation
     }
 
-    /// The sections that answer best. A question without a letter or digit finds nothing.
+    /// The sections that answer best. A question without a letter or digit finds nothing but, if entities are asked for, the
+    /// units that carry them.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchResponse> {
         let started = Instant::now();
         let results = self.results(request)?;
@@ -128,14 +144,18 @@ impl Searcher {
 
     fn results(&self, request: &SearchRequest) -> Result<Vec<SectionResult>> {
         let documents = self.wanted_documents(request.path.as_deref())?;
+        let carriers = self.carriers(&request.entities, documents.as_deref())?;
+        let empty = !request.query.chars().any(char::is_alphanumeric);
         if request.sections == 0
             || documents.as_ref().is_some_and(|documents| documents.is_empty())
-            || !request.query.chars().any(char::is_alphanumeric)
+            || carriers.as_ref().is_some_and(|carriers| carriers.units.is_empty())
+            || (empty && carriers.is_none())
         {
             return Ok(Vec::new());
         }
         let vector = match request.mode {
             Mode::Lexical => None,
+            _ if empty => None,
             _ if self.vectors.is_empty() => None,
             _ => Some(self.embed(&request.query)?),
         };
@@ -144,13 +164,19 @@ impl Searcher {
             .as_deref()
             .and_then(|vector| self.vectors.background(vector, self.ranking.background_sample).map(|(mean, _)| mean));
         let scale = Scale { background: background.unwrap_or(0.0), best_bm25: 0.0, full_bm25: question.full_bm25() };
-        let mut asked = Asked { request, question, vector, scale, hits: HashMap::new() };
-        let mut candidates = self.candidates(&mut asked, documents.as_ref())?;
-        for candidate in &mut candidates {
-            candidate.score = score(&self.ranking, request.mode, &asked.scale, &candidate.evidence);
-        }
-        candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
-        candidates.truncate(request.sections);
+        let mut asked = Asked { request, carriers, listing: empty, question, vector, scale, hits: HashMap::new() };
+        let candidates = match &asked.carriers {
+            Some(carriers) if asked.listing => self.listed(request, carriers)?,
+            _ => {
+                let mut candidates = self.candidates(&mut asked, documents.as_ref())?;
+                for candidate in &mut candidates {
+                    candidate.score = score(&self.ranking, request.mode, &asked.scale, &candidate.evidence);
+                }
+                candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+                candidates.truncate(request.sections);
+                candidates
+            }
+        };
         let taken: HashSet<i64> = candidates.iter().map(|candidate| candidate.section).collect();
         let mut results = Vec::with_capacity(candidates.len());
         let mut ceiling = 1.0f32;
@@ -164,19 +190,56 @@ impl Searcher {
     /// Rows of the documents that a glob leaves, or none when there is no glob.
     fn wanted_documents(&self, glob: Option<&str>) -> Result<Option<Arc<HashSet<i64>>>> {
         let Some(glob) = glob else { return Ok(None) };
-        let matcher = GlobBuilder::new(glob)
-            .literal_separator(true)
-            .build()
-            .map_err(|error| {
-                Error::new(Kind::Usage, "not a path pattern")
-                    .found(format!("`{glob}`"))
-                    .because(error)
-                    .hint("use `*` inside a name, `**` for folders, such as `manual/**/*.md`")
-            })?
-            .compile_matcher();
+        let pattern = PathPattern::new(glob)?;
         let documents = self.reader.view().documents()?;
-        let wanted = documents.iter().filter(|document| matcher.is_match(&document.path)).map(|document| document.row);
+        let wanted = documents.iter().filter(|document| pattern.matches(&document.path)).map(|document| document.row);
         Ok(Some(Arc::new(wanted.collect())))
+    }
+
+    /// The units of wanted documents that carry all of `names`, or none when no entity is asked for.
+    fn carriers(&self, names: &[String], documents: Option<&HashSet<i64>>) -> Result<Option<Carriers>> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let view = self.reader.view();
+        let mut found = view.units_with_entities(names)?;
+        if let Some(documents) = documents {
+            let mut wanted: HashMap<i64, bool> = HashMap::new();
+            for (_, section) in &found {
+                if !wanted.contains_key(section) {
+                    wanted.insert(*section, documents.contains(&view.section(*section)?.document));
+                }
+            }
+            found.retain(|(_, section)| wanted[section]);
+        }
+        let sections = found.iter().map(|(_, section)| *section).collect();
+        Ok(Some(Carriers { units: found.into_iter().map(|(unit, _)| unit).collect(), sections: Arc::new(sections) }))
+    }
+
+    /// The sections of `carriers`, best first: those with an entity in their headings, then by the number of units that carry
+    /// the entities.
+    fn listed(&self, request: &SearchRequest, carriers: &Carriers) -> Result<Vec<Candidate>> {
+        let view = self.reader.view();
+        let keys: HashSet<String> = request.entities.iter().map(|name| entity_key(name)).collect();
+        let mut sections = Vec::with_capacity(carriers.sections.len());
+        for &row in carriers.sections.iter() {
+            let section = view.section(row)?;
+            let count = view.units(row)?.iter().filter(|unit| carriers.units.contains(&unit.row)).count();
+            let named = section.heading_path.iter().flat_map(|heading| entities(heading));
+            let named = named.map(|name| entity_key(&name)).any(|key| keys.contains(&key));
+            sections.push((named, count, view.document(section.document)?.path, section.ordinal, row));
+        }
+        sections.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| (&a.2, a.3).cmp(&(&b.2, b.3))));
+        let most = sections.iter().map(|section| section.1).max().unwrap_or(0);
+        let weight = |named: bool, count: usize| (count + if named { most } else { 0 }) as f32;
+        let best = sections.first().map_or(1.0, |first| weight(first.0, first.1)).max(1.0);
+        let candidates = sections.into_iter().take(request.sections).map(|(named, count, _, _, section)| Candidate {
+            number: 0,
+            section,
+            evidence: Evidence::default(),
+            score: weight(named, count) / best,
+        });
+        Ok(candidates.collect())
     }
 
     fn embed(&self, query: &str) -> Result<Vec<f32>> {
@@ -192,11 +255,15 @@ impl Searcher {
         let mut found: BTreeMap<u64, (i64, Evidence)> = BTreeMap::new();
         if let Some(vector) = &asked.vector {
             let vectors = &self.vectors;
+            let carriers = asked.carriers.as_ref();
             let keep = |number: u32| {
-                let document = vectors.pointer(number).map(|pointer| pointer.document);
-                documents.is_none_or(|wanted| document.is_some_and(|document| wanted.contains(&document)))
+                vectors.pointer(number).is_some_and(|pointer| {
+                    documents.is_none_or(|wanted| wanted.contains(&pointer.document))
+                        && carriers.is_none_or(|carriers| carriers.units.contains(&pointer.unit))
+                })
             };
-            let filter: Option<&(dyn Fn(u32) -> bool + Sync)> = if documents.is_some() { Some(&keep) } else { None };
+            let restricted = documents.is_some() || carriers.is_some();
+            let filter: Option<&(dyn Fn(u32) -> bool + Sync)> = if restricted { Some(&keep) } else { None };
             // Asking for fewer units than sections would leave ranks empty.
             let k = asked.request.top_k.max(asked.request.sections);
             for hit in self.vectors.search(vector, k, self.ranking.ef, filter)? {
@@ -210,9 +277,10 @@ impl Searcher {
             }
         }
         if asked.request.mode != Mode::Dense {
-            let filter = documents.cloned().map(|wanted| {
-                Arc::new(move |document: i64| wanted.contains(&document)) as Arc<dyn Fn(i64) -> bool + Send + Sync>
-            });
+            let filter = match &asked.carriers {
+                Some(carriers) => Some(LexicalFilter::Sections(Arc::clone(&carriers.sections))),
+                None => documents.cloned().map(LexicalFilter::Documents),
+            };
             let pool = self.ranking.lexical_pool.max(asked.request.sections);
             let hits = self.lexical.search(&asked.question.terms, &self.weights, pool, filter)?;
             asked.scale.best_bm25 = hits.first().map_or(0.0, |hit| hit.score);
@@ -224,8 +292,12 @@ impl Searcher {
             if evidence.cosine.is_none()
                 && let Some(vector) = &asked.vector
             {
-                let scores = self.vectors.scores(vector, self.vectors.section_vectors(number));
-                evidence.cosine = scores.into_iter().reduce(f32::max);
+                let numbers = self.vectors.section_vectors(number);
+                let scores = numbers.clone().zip(self.vectors.scores(vector, numbers));
+                let wanted = scores.filter(|(number, _)| {
+                    self.vectors.pointer(*number).is_some_and(|pointer| asked.wants(pointer.unit))
+                });
+                evidence.cosine = wanted.map(|(_, score)| score).reduce(f32::max);
             }
             Candidate { number, section, evidence, score: 0.0 }
         });
@@ -288,8 +360,19 @@ impl Searcher {
         candidate: &Candidate,
         section: &SectionRow,
     ) -> Result<Vec<(UnitRow, f32)>> {
-        let units: Vec<UnitRow> =
-            self.reader.view().units(section.row)?.into_iter().filter(|unit| unit.unit.is_searchable()).collect();
+        let mut units = self.reader.view().units(section.row)?;
+        units.retain(|unit| unit.unit.is_searchable() && asked.wants(unit.row));
+        if asked.listing {
+            units.sort_by(|a, b| b.unit.confidence.total_cmp(&a.unit.confidence).then(a.ordinal.cmp(&b.ordinal)));
+            units.truncate(self.ranking.propositions.max(asked.request.top_k));
+            return Ok(units
+                .into_iter()
+                .map(|unit| {
+                    let confidence = unit.unit.confidence;
+                    (unit, confidence)
+                })
+                .collect());
+        }
         let numbers = self.vectors.section_vectors(candidate.number);
         let cosines: HashMap<i64, (u32, f32)> = match &asked.vector {
             Some(vector) => numbers

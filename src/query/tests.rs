@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::document::Span;
 use crate::error::Result;
 use crate::index::{FieldWeights, GenerationBuilder, GraphOptions, LexicalSection, Pointer};
-use crate::proposition::{Status, Unit, UnitKind};
+use crate::proposition::{Status, Unit, UnitKind, entities, entity_key};
 use crate::query::{Mode, QueryEmbedder, Ranking, SearchRequest, SearchResponse, Searcher};
 use crate::store::{GenerationRow, NewDocument, NewSection, SectionDone, Writer, generation_dir};
 
@@ -48,13 +48,14 @@ fn fill(dir: &Path, documents: Documents<'_>, kind: UnitKind) {
             .map(|(text, heading_path)| {
                 let span = Span::new(at, at + text.chars().count());
                 at = span.end;
-                NewSection { span, heading_path, text, input_hash: [0; 32] }
+                NewSection { span, heading_path, text, context: "", input_hash: [0; 32] }
             })
             .collect();
         let document = NewDocument {
             path,
             root: "r",
             title: "手册",
+            date: None,
             content_hash: [0; 32],
             encoding: "UTF-8",
             format: "plain-text",
@@ -67,15 +68,17 @@ fn fill(dir: &Path, documents: Documents<'_>, kind: UnitKind) {
             for sentence in *sentences {
                 let span = Span::new(at, at + sentence.chars().count());
                 at = span.end;
-                units.push(Unit::verbatim(kind, *sentence, span));
+                let mut unit = Unit::verbatim(kind, *sentence, span);
+                unit.entities = entities(sentence);
+                units.push(unit);
             }
             if kind == UnitKind::Section {
                 units = vec![Unit::verbatim(kind, section.text.clone(), Span::new(0, at))];
             }
             let mut rejected = Unit::verbatim(kind, "主轴主轴主轴", Span::new(0, at));
-            rejected.status = Status::Rejected;
+            (rejected.status, rejected.entities) = (Status::Rejected, vec!["ERR-9801".into(), "拒绝-1".into()]);
             units.push(rejected);
-            let done = SectionDone { section: section.row, units: &units, uncovered: &[], ledger: "" };
+            let done = SectionDone { section: section.row, units: &units, ..SectionDone::default() };
             writer.commit_sections(&[done]).unwrap();
         }
     }
@@ -126,8 +129,14 @@ const MANUAL: Documents<'static> = &[
 ];
 
 fn ask(searcher: &Searcher, query: &str, mode: Mode, path: Option<&str>) -> SearchResponse {
-    let request =
-        SearchRequest { query: query.to_owned(), sections: 3, top_k: 15, mode, path: path.map(str::to_owned) };
+    let request = SearchRequest {
+        query: query.to_owned(),
+        sections: 3,
+        top_k: 15,
+        mode,
+        path: path.map(str::to_owned),
+        entities: Vec::new(),
+    };
     searcher.search(&request).unwrap()
 }
 
@@ -219,9 +228,83 @@ fn a_path_pattern_leaves_only_its_documents() {
         assert_eq!(english.results.len(), 1);
         assert!(ask(&searcher, "switch", mode, Some("*.md")).results.is_empty());
     }
-    let request =
-        SearchRequest { query: "x".into(), sections: 3, top_k: 15, mode: Mode::Lexical, path: Some("[".into()) };
+    let request = SearchRequest {
+        query: "x".into(),
+        sections: 3,
+        top_k: 15,
+        mode: Mode::Lexical,
+        path: Some("[".into()),
+        entities: Vec::new(),
+    };
     assert!(searcher.search(&request).unwrap_err().to_string().contains("not a path pattern"));
+}
+
+#[test]
+fn an_entity_leaves_only_the_units_that_carry_it_in_every_mode() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), MANUAL, UnitKind::Sentence);
+    let searcher = open(dir.path());
+    let ask = |query: &str, mode: Mode, names: &[&str], path: Option<&str>| {
+        let request = SearchRequest {
+            query: query.to_owned(),
+            sections: 9,
+            top_k: 15,
+            mode,
+            path: path.map(str::to_owned),
+            entities: names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let response = searcher.search(&request).unwrap();
+        check(&response);
+        response.results
+    };
+    for mode in [Mode::Hybrid, Mode::Dense, Mode::Lexical] {
+        // The question is about something else; the entity decides what may be found.
+        for query in ["", "报警代码", "每班检查润滑油位时的报警", "主轴温度 报警"] {
+            for name in ["ERR-9801", "err-9801", "ＥＲＲ－９８０１"] {
+                let found = ask(query, mode, &[name], None);
+                assert_eq!(found.len(), 1, "{query} {mode:?}");
+                assert_eq!(found[0].section.heading_path, ["3.1 温度"]);
+                assert_eq!(found[0].propositions.len(), 1);
+                assert!(found[0].propositions[0].entities.iter().any(|e| entity_key(e) == "err-9801"));
+            }
+            for absent in [&["ERR-980"][..], &["ERR9801"], &["ERR-9801", "ERR-9802"], &["拒绝-1"], &["-"]] {
+                assert!(ask(query, mode, absent, None).is_empty(), "{query} {mode:?} {absent:?}");
+            }
+            assert!(ask(query, mode, &["ERR-9801"], Some("en/*")).is_empty());
+            assert_eq!(ask(query, mode, &["ERR-9801"], Some("zh/*")).len(), 1);
+        }
+    }
+    let both = ask("", Mode::Hybrid, &["80 ℃"], None);
+    assert_eq!(both[0].propositions[0].statement, "主轴温度超过80℃时报警。");
+}
+
+#[test]
+fn without_a_question_the_section_named_after_the_entity_comes_first_and_then_the_one_with_most_units() {
+    let manual: Documents<'_> = &[(
+        "zh/主轴.md",
+        &[
+            ("1 概述", &["ERR-9801 是报警。"]),
+            ("2 处理", &["ERR-9801 出现时停机。", "ERR-9801 清除后复位。"]),
+            ("3 ERR-9801", &["出现 ERR-9801 时检查冷却泵。"]),
+            ("4 ERR-98011", &["其他。"]),
+        ],
+    )];
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), manual, UnitKind::Sentence);
+    let request = SearchRequest {
+        query: String::new(),
+        sections: 9,
+        top_k: 15,
+        mode: Mode::Hybrid,
+        path: None,
+        entities: vec!["err-9801".into()],
+    };
+    // Nothing is embedded, so no embedder is needed.
+    let found = Searcher::open(dir.path(), None).unwrap().search(&request).unwrap().results;
+    let order: Vec<&str> = found.iter().map(|result| result.section.heading_path[0].as_str()).collect();
+    assert_eq!(order, ["3 ERR-9801", "2 处理", "1 概述"]);
+    assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score) && found[0].score == 1.0);
+    assert_eq!(found[1].propositions.len(), 2);
 }
 
 #[test]
@@ -245,8 +328,14 @@ fn a_short_section_takes_in_its_neighbour_under_the_same_headings_only() {
     let dir = tempfile::tempdir().unwrap();
     fill(dir.path(), MANUAL, UnitKind::Sentence);
     let searcher = open(dir.path());
-    let request =
-        SearchRequest { query: "设备部编制".into(), sections: 1, top_k: 15, mode: Mode::Lexical, path: None };
+    let request = SearchRequest {
+        query: "设备部编制".into(),
+        sections: 1,
+        top_k: 15,
+        mode: Mode::Lexical,
+        path: None,
+        entities: Vec::new(),
+    };
     let found = searcher.search(&request).unwrap().results.remove(0);
     assert_eq!(found.text, "无。本手册由设备部编制，每年修订一次。");
     let plain = Ranking { expand_below: 0, ..Ranking::default() };
@@ -262,7 +351,14 @@ fn another_embedder_or_none_is_refused_where_it_matters() {
     assert!(error.to_string().contains("another embedder"));
     let searcher = Searcher::open(dir.path(), None).unwrap();
     assert_eq!(ask(&searcher, "ERR-9802", Mode::Lexical, None).results[0].section.heading_path, ["3.2 润滑"]);
-    let request = SearchRequest { query: "x".into(), sections: 3, top_k: 15, mode: Mode::Dense, path: None };
+    let request = SearchRequest {
+        query: "x".into(),
+        sections: 3,
+        top_k: 15,
+        mode: Mode::Dense,
+        path: None,
+        entities: Vec::new(),
+    };
     assert!(searcher.search(&request).unwrap_err().to_string().contains("needs an embedder"));
 }
 

@@ -7,13 +7,11 @@ use super::classify::{
     columns, fence, html_close, is_atx, is_definition, is_empty_html, is_field, is_links_only, is_rule, is_sentence,
     is_setext, is_table_rule, starter,
 };
+use super::long::{self, Body};
+use super::matter::{is_formula, is_grid, is_indented, is_indented_code, is_verbatim_line, math_block};
 use super::{outline, sentence};
 use crate::document::{Format, Line, front_matter, text_lines};
 
-/// Longest piece in characters; a longer sentence is cut at clauses, a longer code block at lines.
-pub(crate) const LONGEST: usize = 600;
-/// A piece is not cut before this many characters.
-const SHORTEST: usize = 200;
 /// Plain-text lines wider than this are not wrapped by hand: each is a paragraph.
 const WRAPPED: usize = 160;
 
@@ -70,7 +68,7 @@ pub(crate) struct Piece {
 
 /// The pieces of `text`, in order.
 pub(crate) fn pieces(text: &str, format: Format) -> Vec<Piece> {
-    let mut reader = Reader { text, format, pieces: Vec::new(), run: None, blank: true };
+    let mut reader = Reader { text, format, pieces: Vec::new(), run: None, blank: true, in_list: false };
     match format {
         Format::Markdown => reader.markdown(),
         Format::PlainText => reader.plain(),
@@ -96,6 +94,8 @@ struct Reader<'a> {
     run: Option<Run>,
     /// True after a blank line and at the start.
     blank: bool,
+    /// True under a list item, where indentation is no code.
+    in_list: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -175,9 +175,20 @@ impl<'a> Reader<'a> {
                     None => open_comments = false,
                 }
             }
+            let block = math_block(&self.text[line.start..]).map(|len| line.start + len);
+            if let Some(end) = block.or_else(|| self.code_end(&line)) {
+                self.flush();
+                while lines.peek().is_some_and(|next| next.start < end) {
+                    lines.next();
+                }
+                let cut = self.paragraph_cut();
+                self.verbatim(line.start, end, cut);
+                continue;
+            }
             let next = lines.peek().map(|next| self.content(next).trim());
             if is_atx(content) {
                 self.flush();
+                self.in_list = false;
                 self.single(&line, Block::Heading, Cut::Entry);
             } else if self.run.is_some_and(|run| run.block == Block::Prose) && is_setext(content) {
                 if let Some(run) = &mut self.run {
@@ -194,7 +205,11 @@ impl<'a> Reader<'a> {
                 self.single(&line, block, cut);
                 in_table = true;
                 continue;
-            } else if self.is_links_block(bare, next)
+            } else if is_grid(bare) {
+                self.flush();
+                let cut = self.paragraph_cut();
+                self.single(&line, Block::Row, cut);
+            } else if self.is_verbatim_block(bare, next)
                 || (self.run.is_none() && is_definition(bare))
                 || is_empty_html(bare)
             {
@@ -208,12 +223,25 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A line of links that is an item or a paragraph of its own, not a line of a wrapped paragraph.
-    fn is_links_block(&self, bare: &str, next: Option<&str>) -> bool {
-        let own = bare.starts_with(['-', '*', '+', '!', '|'])
-            || (self.run.is_none()
-                && next.is_none_or(|n| n.is_empty() || starter(n, 0, false).is_some() || is_links_only(n)));
-        own && is_links_only(bare)
+    /// A line of links, an address, a formula: as an item or a paragraph of its own, not as a line of a wrapped paragraph.
+    fn is_verbatim_block(&self, bare: &str, next: Option<&str>) -> bool {
+        let kept = |line: &str| is_links_only(line) || is_verbatim_line(line) || is_formula(line);
+        let ends = next.is_none_or(|n| n.is_empty() || starter(n, 0, false).is_some() || kept(n));
+        let marked = bare.starts_with(['-', '*', '+', '!', '|']);
+        (marked && is_links_only(bare)) || (ends && (marked || self.run.is_none()) && kept(bare))
+    }
+
+    /// The end of the indented code that starts with `line`: after an empty line and outside a list.
+    fn code_end(&self, line: &Line) -> Option<usize> {
+        if self.in_list || !self.blank || self.run.is_some() || !is_indented_code(self.content(line)) {
+            return None;
+        }
+        let inside = |line: &Line| is_indented(self.content(line)) && !self.content(line).trim().is_empty();
+        text_lines(&self.text[line.start..])
+            .map(|l| Line { start: l.start + line.start, end: l.end + line.start, next: l.next + line.start })
+            .take_while(inside)
+            .last()
+            .map(|last| last.end)
     }
 
     /// A line of a paragraph or list item.
@@ -221,8 +249,10 @@ impl<'a> Reader<'a> {
         let content = self.content(line);
         let indent = content.len() - content.trim_start().len();
         if let Some((block, cut)) = starter(bare, indent, self.blank) {
+            self.in_list = block == Block::Item;
             self.begin(line, block, cut);
         } else if self.run.is_none() {
+            self.in_list &= indent > 0;
             let cut = self.paragraph_cut();
             self.begin(line, Block::Prose, cut);
         } else if self.breaks_markdown_line(bare) {
@@ -276,9 +306,14 @@ impl<'a> Reader<'a> {
             let content = self.content(line);
             let bare = content.trim();
             let indent = content.len() - content.trim_start().len();
-            let row = bare.bytes().filter(|&b| b == b'\t').count() > 1
-                || (bare.len() > 2 && bare.starts_with('|') && bare.ends_with('|'));
-            if row || !bare.chars().any(|c| c.is_alphanumeric()) {
+            let row = bare.bytes().filter(|&b| b == b'\t').count() > 1 || is_grid(bare);
+            // A formula may be a line of a wrapped sentence.
+            let alone = previous.is_none_or(|(last, _)| last.ends_with(['。', '.', ':', '：', ';', '；']));
+            if row
+                || !bare.chars().any(|c| c.is_alphanumeric())
+                || is_verbatim_line(bare)
+                || (alone && is_formula(bare))
+            {
                 self.flush();
                 let cut = if self.blank { Cut::Paragraph } else { Cut::Row };
                 self.single(line, if row { Block::Row } else { Block::Verbatim }, cut);
@@ -368,7 +403,12 @@ impl<'a> Reader<'a> {
     /// Adds a piece, cut if it is too long.
     fn push(&mut self, piece: Piece, inner: Cut) {
         let mut piece = Piece { line: if piece.cut <= Cut::Sentence { piece.start } else { piece.line }, ..piece };
-        while let Some((at, clean)) = long_cut(&self.text[piece.start..piece.end], inner == Cut::Row) {
+        let body = match piece.block {
+            _ if inner == Cut::Row => Body::Lines,
+            Block::Prose | Block::Item => Body::Prose,
+            _ => Body::Line,
+        };
+        while let Some((at, clean)) = long::cut(&self.text[piece.start..piece.end], body) {
             let (start, end) = self.trimmed(piece.start, piece.start + at);
             self.pieces.push(Piece { start, end, ..piece });
             let (start, _) = self.trimmed(piece.start + at, piece.end);
@@ -376,35 +416,6 @@ impl<'a> Reader<'a> {
         }
         self.pieces.push(piece);
     }
-}
-
-/// Where to cut `text` if it is longer than [`LONGEST`] characters, and whether that is a decent place.
-fn long_cut(text: &str, by_line: bool) -> Option<(usize, bool)> {
-    if text.len() <= LONGEST {
-        return None;
-    }
-    let (mut clause, mut comma, mut space, mut hard) = (None, None, None, None);
-    for (count, (at, c)) in text.char_indices().enumerate() {
-        if count == LONGEST {
-            hard = Some(at);
-            break;
-        }
-        let after = at + c.len_utf8();
-        if count < SHORTEST {
-            continue;
-        }
-        match c {
-            '\n' | '\r' if by_line => clause = Some(after),
-            '；' | ';' | '：' if !by_line => clause = Some(after),
-            '，' | '、' if !by_line => comma = Some(after),
-            ',' if !by_line && !text[after..].starts_with(|c: char| c.is_ascii_digit()) => comma = Some(after),
-            c if c.is_whitespace() => space = Some(after),
-            _ => {}
-        }
-    }
-    let hard = hard?;
-    let at = clause.or(comma).or(space);
-    Some((at.unwrap_or(hard), at.is_some()))
 }
 
 #[cfg(test)]
@@ -446,6 +457,31 @@ mod tests {
                 (Heading, "标题\n---"),
             ]
         );
+    }
+
+    #[test]
+    fn other_matter_is_kept_as_it_stands() {
+        use Block::*;
+        let text = "目录\n\n1 概述 ........ 3\n2 安装 ........ 12\n\n$$\nP = F v\n$$\n\n    sudo make flash;\n\n    reboot -f; sync\n\n电话：0755-123\n\n- 断开电源。\n\n    此时 LED = 0（熄灭）。\n\n+--+--+\n| a| b|\n+ c+--+\n功率为\nP = F v\n<table>\n<tr><td>油压</td></tr>\n\n</table>\n";
+        let expected = [
+            (Prose, "目录"),
+            (Verbatim, "1 概述 ........ 3"),
+            (Verbatim, "2 安装 ........ 12"),
+            (Verbatim, "$$\nP = F v\n$$"),
+            (Verbatim, "sudo make flash;"),
+            (Verbatim, "reboot -f; sync"),
+            (Verbatim, "电话：0755-123"),
+            (Prose, "- 断开电源。"),
+            (Prose, "此时 LED = 0（熄灭）。"),
+            (Verbatim, "+--+--+"),
+            (Row, "| a| b|"),
+            (Row, "+ c+--+"),
+            (Prose, "功率为\nP = F v"),
+            (Verbatim, "<table>\n<tr><td>油压</td></tr>\n\n</table>"),
+        ];
+        assert_eq!(markdown(text), expected);
+        let found = plain("电话：0755-123\n功率按下式计算：\nP = F · v\n1 概述 ........ 3\n");
+        assert_eq!(found.iter().map(|(block, _)| *block).collect::<Vec<_>>(), [Verbatim, Prose, Verbatim, Verbatim]);
     }
 
     #[test]
@@ -510,11 +546,13 @@ mod tests {
         let text = clause.repeat(200);
         for piece in pieces(&text, Format::Markdown) {
             let piece = &text[piece.start..piece.end];
-            assert!(piece.chars().count() <= LONGEST && piece.ends_with('，'));
+            assert!(piece.chars().count() <= long::LONGEST && piece.ends_with('，'));
         }
         let code = format!("```\n{}```\n", "let x = 1;\n".repeat(200));
         assert!(
-            pieces(&code, Format::Markdown).iter().all(|p| p.block == Block::Verbatim && p.end - p.start <= LONGEST)
+            pieces(&code, Format::Markdown)
+                .iter()
+                .all(|p| p.block == Block::Verbatim && p.end - p.start <= long::LONGEST)
         );
     }
 }

@@ -59,6 +59,9 @@ pub(super) fn html_close(bare: &str) -> Option<&'static str> {
     if bare.starts_with("<!--") {
         return Some("-->");
     }
+    if bare.starts_with("<table") {
+        return Some("</table>");
+    }
     let head: String = bare.chars().take(8).collect::<String>().to_ascii_lowercase();
     [("<script", "</script>"), ("<style", "</style>"), ("<pre", "</pre>")]
         .into_iter()

@@ -4,6 +4,8 @@ pub(crate) mod blocks;
 mod classify;
 mod fixed;
 mod heading;
+mod long;
+mod matter;
 mod numbering;
 mod outline;
 mod pack;

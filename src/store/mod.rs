@@ -16,6 +16,9 @@
 //! only moved keeps its units.
 
 mod cache;
+mod decision;
+mod ledger;
+mod migrate;
 mod reader;
 mod rows;
 mod schema;
@@ -23,10 +26,12 @@ mod view;
 mod writer;
 
 pub use cache::{CacheKey, embedding_key};
+pub use decision::{DecisionRow, ReviewFilter, ReviewItem, section_key};
+pub use ledger::{LedgerEntry, LedgerSummary, OutcomeCount};
 pub use reader::Reader;
 pub use rows::{
-    Counts, DocumentRow, GenerationRow, NewDocument, NewSection, Replaced, SearchableUnit, SectionDone, SectionRow,
-    SectionState, UnitRow, document_id, section_id,
+    Counts, DocumentRow, GenerationRow, NewDocument, NewSection, Recipe, Replaced, SearchableUnit, SectionDone,
+    SectionRow, SectionState, UnitRow, document_id, section_id,
 };
 pub use schema::{DATABASE_FILE, LOCK_FILE, SCHEMA_VERSION};
 pub use view::View;

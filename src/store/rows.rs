@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::Span;
-use crate::proposition::{Status, Unit, UnitKind};
+use crate::document::{Date, Span};
+use crate::proposition::{REVIEW_BELOW, Status, Unit, UnitKind};
 
 /// A document to be written.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +14,8 @@ pub struct NewDocument<'a> {
     pub root: &'a str,
     /// Title.
     pub title: &'a str,
+    /// Date that its time words count from.
+    pub date: Option<Date>,
     /// Hash of everything that shapes the document's sections: its bytes and the writer's settings.
     pub content_hash: [u8; 32],
     /// Name of the encoding that the bytes were in.
@@ -33,6 +35,8 @@ pub struct NewSection<'a> {
     pub heading_path: &'a [String],
     /// The section's text, exactly.
     pub text: &'a str,
+    /// How the writer treats the section and what its extraction is told, as the writer's own JSON.
+    pub context: &'a str,
     /// Hash of everything that shapes the section's units: text, context, unit kind, extractor. While it stays the same
     /// the units of the section are kept.
     pub input_hash: [u8; 32],
@@ -51,6 +55,8 @@ pub struct DocumentRow {
     pub root: String,
     /// Title.
     pub title: String,
+    /// Date that its time words count from.
+    pub date: Option<Date>,
     /// See [`NewDocument::content_hash`].
     pub content_hash: [u8; 32],
     /// Name of the encoding.
@@ -63,6 +69,22 @@ pub struct DocumentRow {
     pub deleted: bool,
 }
 
+impl DocumentRow {
+    /// The row as it would be written again.
+    pub fn as_new(&self) -> NewDocument<'_> {
+        NewDocument {
+            path: &self.path,
+            root: &self.root,
+            title: &self.title,
+            date: self.date,
+            content_hash: self.content_hash,
+            encoding: &self.encoding,
+            format: &self.format,
+            chars: self.chars,
+        }
+    }
+}
+
 /// Whether a section's units are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionState {
@@ -70,6 +92,24 @@ pub enum SectionState {
     Pending,
     /// Extracted, gated and committed.
     Done,
+}
+
+/// What a section's units were made with: enough to make them again without asking a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recipe {
+    /// The kind of unit that was asked for.
+    pub unit: UnitKind,
+    /// Key of the extraction in the cache; `None` when no model was asked.
+    pub extraction: Option<[u8; 32]>,
+    /// Confidence below which a statement waits for review.
+    pub review_below: f32,
+}
+
+impl Default for Recipe {
+    /// Statements, no model, and the usual threshold.
+    fn default() -> Self {
+        Self { unit: UnitKind::Proposition, extraction: None, review_below: REVIEW_BELOW }
+    }
 }
 
 /// A stored section.
@@ -89,6 +129,8 @@ pub struct SectionRow {
     pub heading_path: Vec<String>,
     /// The section's text.
     pub text: String,
+    /// See [`NewSection::context`].
+    pub context: String,
     /// See [`NewSection::input_hash`].
     pub input_hash: [u8; 32],
     /// Whether its units are there.
@@ -97,10 +139,25 @@ pub struct SectionRow {
     pub uncovered: Vec<Span>,
     /// What became of each sentence, as JSON; empty when the writer keeps no ledger.
     pub ledger: String,
+    /// What its units were made with; `None` when they were not made yet, or by a version that did not say.
+    pub recipe: Option<Recipe>,
+}
+
+impl SectionRow {
+    /// The row as it would be written again.
+    pub fn as_new(&self) -> NewSection<'_> {
+        NewSection {
+            span: self.span,
+            heading_path: &self.heading_path,
+            text: &self.text,
+            context: &self.context,
+            input_hash: self.input_hash,
+        }
+    }
 }
 
 /// A finished section: its units with ranges **relative to the section's text**.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SectionDone<'a> {
     /// Row number of the section.
     pub section: i64,
@@ -110,6 +167,10 @@ pub struct SectionDone<'a> {
     pub uncovered: &'a [Span],
     /// What became of each sentence, as JSON; may be empty.
     pub ledger: &'a str,
+    /// The key of each unit; when there are not as many, those of [`unit_keys`](crate::proposition::unit_keys) are taken.
+    pub keys: &'a [String],
+    /// What the units were made with.
+    pub recipe: Recipe,
 }
 
 /// A stored unit. Ranges count code points of the document.
@@ -117,8 +178,10 @@ pub struct SectionDone<'a> {
 pub struct UnitRow {
     /// Row number; not stable over rewrites.
     pub row: i64,
-    /// Stable identifier: `<section id>.<ordinal>`.
+    /// Stable identifier: `<section id>.<key>`.
     pub id: String,
+    /// The unit's name in its section, see [`unit_keys`](crate::proposition::unit_keys).
+    pub key: String,
     /// Row number of its section.
     pub section: i64,
     /// Place among the section's units, from 0.

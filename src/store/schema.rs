@@ -1,10 +1,12 @@
 //! The database file: its tables, its version, and the ways to open it.
 
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::migrate;
 use crate::error::{Error, Kind, Result};
 
 /// Name of the database in the index folder.
@@ -14,7 +16,7 @@ pub const DATABASE_FILE: &str = "mingti.db";
 pub const LOCK_FILE: &str = "writer.lock";
 
 /// Version of the tables, kept in `PRAGMA user_version`.
-pub const SCHEMA_VERSION: i64 = 1;
+pub const SCHEMA_VERSION: i64 = 1 + migrate::STEPS.len() as i64;
 
 /// `PRAGMA application_id`: the bytes `mtng`.
 const APPLICATION_ID: i64 = 0x6d74_6e67;
@@ -22,6 +24,7 @@ const APPLICATION_ID: i64 = 0x6d74_6e67;
 /// How long a statement waits for another connection's short lock.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The tables of version 1; [`migrate`] makes today's of them.
 const TABLES: &str = "
 CREATE TABLE document (
     row INTEGER PRIMARY KEY,
@@ -126,18 +129,53 @@ pub(super) fn open_writable(dir: &Path) -> Result<Connection> {
         let transaction = connection.transaction().map_err(&fail)?;
         transaction.execute_batch(TABLES).map_err(&fail)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(&fail)?;
-        transaction.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(&fail)?;
+        migrate::run(&transaction, 1).map_err(&fail)?;
         transaction.commit().map_err(&fail)?;
     }
-    check_version(&connection, &path)?;
+    if check_version(&connection, &path)? < SCHEMA_VERSION {
+        migrate::upgrade(&mut connection).map_err(failed("cannot bring the index up to date", &path))?;
+    }
     connection.pragma_update(None, "journal_mode", "WAL").map_err(&fail)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(&fail)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(&fail)?;
     Ok(connection)
 }
 
-/// Opens the database for reading, also from media that cannot be written.
+/// Takes the lock of the writing process; it is held as long as the file is open. Fails at once when another process has it.
+pub(super) fn lock(dir: &Path) -> Result<File> {
+    let path = dir.join(LOCK_FILE);
+    let lock = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(|error| Error::io("cannot open the lock of the index", &path, error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(Error::new(Kind::Busy, "another process is writing to the index")
+            .at(dir)
+            .hint("wait until it has finished, or name another folder with `--index DIR`")),
+        Err(TryLockError::Error(error)) => Err(Error::io("cannot lock the index", &path, error)),
+    }
+}
+
+/// Opens the database for reading, also from media that cannot be written. One of an older version is brought up to date
+/// first, which needs media that can.
 pub(super) fn open_readable(dir: &Path) -> Result<Connection> {
+    let (connection, version) = open_as_it_is(dir)?;
+    if version == SCHEMA_VERSION {
+        return Ok(connection);
+    }
+    drop(connection);
+    lock(dir).and_then(|lock| open_writable(dir).map(|connection| (connection, lock))).map_err(|error| {
+        Error::new(Kind::Usage, "the index was written by an older version of mingti and has to be brought up to date")
+            .at(dir)
+            .because(error)
+    })?;
+    Ok(open_as_it_is(dir)?.0)
+}
+
+fn open_as_it_is(dir: &Path) -> Result<(Connection, i64)> {
     let path = dir.join(DATABASE_FILE);
     if !path.is_file() {
         return Err(Error::new(Kind::Missing, "there is no index here")
@@ -169,8 +207,8 @@ pub(super) fn open_readable(dir: &Path) -> Result<Connection> {
     if is_fresh(&connection, &path)? {
         return Err(Error::new(Kind::Missing, "the index is empty").at(dir).hint("fill it with `mingti index PATH`"));
     }
-    check_version(&connection, &path)?;
-    Ok(connection)
+    let version = check_version(&connection, &path)?;
+    Ok((connection, version))
 }
 
 fn cannot_write(error: &rusqlite::Error) -> bool {
@@ -217,7 +255,8 @@ fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, name, |row| row.get(0))
 }
 
-fn check_version(connection: &Connection, path: &Path) -> Result<()> {
+/// The version of the tables, if this version of mingti knows it.
+fn check_version(connection: &Connection, path: &Path) -> Result<i64> {
     let fail = failed("cannot read the index", path);
     let application = pragma(connection, "application_id").map_err(&fail)?;
     if application != APPLICATION_ID {
@@ -238,7 +277,7 @@ fn check_version(connection: &Connection, path: &Path) -> Result<()> {
     if version < 1 {
         return Err(Error::new(Kind::Corrupt, "the index has no version").at(path).found(version.to_string()));
     }
-    Ok(())
+    Ok(version)
 }
 
 #[cfg(test)]
@@ -257,6 +296,38 @@ mod tests {
         open_writable(dir.path()).unwrap().pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
         assert!(open_readable(dir.path()).unwrap_err().is_too_new());
         assert!(open_writable(dir.path()).unwrap_err().is_too_new());
+    }
+
+    #[test]
+    fn an_index_of_version_1_is_brought_up_to_date_whoever_opens_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = || {
+            let path = dir.path().join(DATABASE_FILE);
+            std::fs::remove_file(&path).ok();
+            let connection = Connection::open(&path).unwrap();
+            connection.execute_batch(TABLES).unwrap();
+            connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+            connection.pragma_update(None, "user_version", 1).unwrap();
+            let rows = "INSERT INTO document VALUES (1, 'd', 'a', 'r', 't', x'00', 'UTF-8', 'markdown', 2, 1, NULL, 0);
+                INSERT INTO section VALUES (1, 's', 1, 0, 0, 2, '[]', '一。', x'00', 1, '[]', '');
+                INSERT INTO unit VALUES (1, 1, 0, '一', 'sentence', 'accepted', 1, '[[0,2]]', '[]', '[\"Ｅ-１\"]', '[]');";
+            connection.execute_batch(rows).unwrap();
+        };
+        let look = |connection: Connection| {
+            let unit = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+            connection.query_row("SELECT u.key, e.key FROM unit u JOIN entity e ON e.unit = u.row", [], unit).unwrap()
+        };
+        old();
+        let (key, entity) = look(open_readable(dir.path()).unwrap());
+        assert_eq!((key.len(), entity.as_str()), (12, "e-1"));
+        old();
+        assert_eq!(look(open_writable(dir.path()).unwrap()), (key, entity));
+        old();
+        let writing = lock(dir.path()).unwrap();
+        let error = open_readable(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("older version") && error.contains("another process is writing"), "{error}");
+        drop(writing);
+        open_readable(dir.path()).unwrap();
     }
 
     #[test]

@@ -18,13 +18,15 @@ fn put(writer: &mut Writer, path: &str, texts: &[&str]) -> Replaced {
         .map(|text| {
             let span = Span::new(at, at + text.chars().count());
             at = span.end;
-            NewSection { span, heading_path: &headings, text, input_hash: *blake3::hash(text.as_bytes()).as_bytes() }
+            let input_hash = *blake3::hash(text.as_bytes()).as_bytes();
+            NewSection { span, heading_path: &headings, text, context: "", input_hash }
         })
         .collect();
     let document = NewDocument {
         path,
         root: "root",
         title: "标题",
+        date: None,
         content_hash: *blake3::hash(texts.concat().as_bytes()).as_bytes(),
         encoding: "UTF-8",
         format: "markdown",
@@ -42,7 +44,7 @@ fn extract(writer: &mut Writer, limit: usize) -> usize {
         let mut rejected = Unit::verbatim(UnitKind::Proposition, "rejected", whole);
         (rejected.status, rejected.confidence) = (Status::Rejected, f32::NAN);
         let units = [Unit::verbatim(UnitKind::Sentence, text, whole), rejected];
-        let done = SectionDone { section: row, units: &units, uncovered: &[], ledger: "" };
+        let done = SectionDone { section: row, units: &units, ..SectionDone::default() };
         writer.commit_sections(&[done]).unwrap();
     }
     pending.len()
@@ -160,7 +162,7 @@ fn a_section_that_only_moved_keeps_its_units_and_their_ranges_move_along() {
     assert_eq!(sections[1].state, SectionState::Done);
     let units = writer.view().units(sections[1].row).unwrap();
     assert_eq!(units[0].unit.evidence, [Span::new(3, 5)]);
-    assert_eq!(units[0].id, format!("{}.0", sections[1].id));
+    assert_eq!(units[0].id, format!("{}.{}", sections[1].id, units[0].key));
     assert_eq!(writer.view().text(replaced.document).unwrap(), "新的。一。");
 }
 
@@ -234,4 +236,30 @@ fn an_index_without_its_log_opens_where_nothing_can_be_written() {
     reader.integrity().unwrap();
     #[allow(clippy::permissions_set_readonly_false)]
     read_only(dir.path(), false);
+}
+
+#[test]
+fn entities_are_looked_up_in_sections_that_were_taken_over_too() {
+    let (dir, mut writer) = fresh();
+    put(&mut writer, "a", &["一。"]);
+    let row = writer.view().pending().unwrap()[0];
+    let mut unit = Unit::verbatim(UnitKind::Sentence, "Ｅ-1 与 e-1", Span::new(0, 2));
+    unit.entities = vec!["Ｅ-1".into(), "e-1".into()];
+    let recipe = crate::store::Recipe { extraction: Some([7; 32]), ..Default::default() };
+    let done = SectionDone { section: row, units: &[unit], recipe, ..SectionDone::default() };
+    writer.commit_sections(&[done]).unwrap();
+    publish(&mut writer);
+    let found = |view: View<'_>, name: &str| view.units_with_entities(&[name.to_owned()]).unwrap();
+    let first = found(Reader::open(dir.path()).unwrap().view(), "E-1");
+    assert_eq!(first.len(), 1);
+    let replaced = put(&mut writer, "a", &["一。", "二。"]);
+    extract(&mut writer, 9);
+    let section = writer.view().sections(replaced.document).unwrap().remove(0);
+    assert_eq!(section.recipe, Some(recipe));
+    let second = found(writer.view(), "e-1");
+    assert_eq!(second, [(writer.view().units(section.row).unwrap()[0].row, section.row)]);
+    assert_eq!(found(Reader::open(dir.path()).unwrap().view(), "e-1"), first);
+    publish(&mut writer);
+    assert_eq!(found(Reader::open(dir.path()).unwrap().view(), "e-1"), second);
+    assert!(found(writer.view(), "e").is_empty() && writer.view().units_with_entities(&[]).unwrap().is_empty());
 }

@@ -1,24 +1,28 @@
 //! Reading rows as one generation sees them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::rows::{Counts, DocumentRow, GenerationRow, SearchableUnit, SectionRow, SectionState, UnitCount, UnitRow};
+use super::rows::{
+    Counts, DocumentRow, GenerationRow, Recipe, SearchableUnit, SectionRow, SectionState, UnitCount, UnitRow,
+};
 use super::schema::failed;
-use crate::document::Span;
+use crate::document::{Date, Span};
 use crate::error::{Error, Kind, Result};
-use crate::proposition::{Status, Unit, UnitKind};
+use crate::proposition::{Status, Unit, UnitKind, entity_key};
 
-const DOCUMENT_COLUMNS: &str = "row, id, path, root, title, content_hash, encoding, format, chars, deleted";
-const SECTION_COLUMNS: &str =
-    "row, id, document, ordinal, start, stop, heading_path, text, input_hash, done, uncovered, ledger";
-const UNIT_COLUMNS: &str = "u.row, s.id || '.' || u.ordinal, u.section, u.ordinal, u.statement, u.kind, u.status, \
-     u.confidence, u.evidence, u.antecedents, u.entities, u.reasons, s.start";
+pub(super) const DOCUMENT_COLUMNS: &str =
+    "row, id, path, root, title, content_hash, encoding, format, chars, deleted, date";
+const SECTION_COLUMNS: &str = "row, id, document, ordinal, start, stop, heading_path, text, input_hash, done, uncovered, ledger, \
+     made_as, extraction, review_below, context";
+const UNIT_COLUMNS: &str = "u.row, s.id || '.' || u.key, u.section, u.ordinal, u.statement, u.kind, u.status, \
+     u.confidence, u.evidence, u.antecedents, u.entities, u.reasons, s.start, u.key";
 /// `?1` is the number of the generation that looks.
-const VISIBLE: &str = "born <= ?1 AND (died IS NULL OR died > ?1)";
+pub(super) const VISIBLE: &str = "born <= ?1 AND (died IS NULL OR died > ?1)";
 
 /// The rows that belong to one generation.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +33,7 @@ pub struct View<'c> {
 }
 
 impl<'c> View<'c> {
-    fn fail(&self) -> impl Fn(rusqlite::Error) -> Error {
+    pub(super) fn fail(&self) -> impl Fn(rusqlite::Error) -> Error {
         failed("cannot read the index", self.path)
     }
 
@@ -79,6 +83,18 @@ impl<'c> View<'c> {
         found.ok_or_else(|| self.dangling("section", row))
     }
 
+    /// The section with this identifier.
+    pub fn section_by_id(&self, id: &str) -> Result<Option<SectionRow>> {
+        self.one(
+            &format!(
+                "SELECT {SECTION_COLUMNS} FROM section WHERE id = ?2 \
+                 AND document IN (SELECT row FROM document WHERE {VISIBLE})"
+            ),
+            params![self.generation as i64, id],
+            section_row,
+        )
+    }
+
     /// The section at place `ordinal` of a document.
     pub fn section_at(&self, document: i64, ordinal: usize) -> Result<Option<SectionRow>> {
         self.one(
@@ -105,6 +121,35 @@ impl<'c> View<'c> {
             unit_row,
         )?;
         found.ok_or_else(|| self.dangling("unit", row))
+    }
+
+    /// The unit with this identifier.
+    pub fn unit_by_id(&self, id: &str) -> Result<Option<UnitRow>> {
+        let Some((section, key)) = id.rsplit_once('.') else { return Ok(None) };
+        let Some(section) = self.section_by_id(section)? else { return Ok(None) };
+        Ok(self.units(section.row)?.into_iter().find(|unit| unit.key == key))
+    }
+
+    /// Rows of the searchable units that carry every one of these entities, compared by
+    /// [`entity_key`](crate::proposition::entity_key), each with the row of its section. None when no name is given.
+    pub fn units_with_entities(&self, names: &[String]) -> Result<Vec<(i64, i64)>> {
+        let mut keys: Vec<String> = names.iter().map(|name| entity_key(name)).collect();
+        keys.sort();
+        keys.dedup();
+        let Some(first) = keys.first() else { return Ok(Vec::new()) };
+        let sql = format!(
+            "SELECT u.row, u.section FROM entity e JOIN unit u ON u.row = e.unit JOIN section s ON s.row = u.section \
+             WHERE e.key = ?2 AND u.status <> 'rejected' \
+             AND s.document IN (SELECT row FROM document WHERE {VISIBLE})"
+        );
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let mut found: Vec<(i64, i64)> = self.collect(&sql, params![self.generation as i64, first], row)?;
+        for key in &keys[1..] {
+            let with: HashSet<(i64, i64)> =
+                self.collect(&sql, params![self.generation as i64, key], row)?.into_iter().collect();
+            found.retain(|pair| with.contains(pair));
+        }
+        Ok(found)
     }
 
     /// The units of a section in order, rejected ones too.
@@ -224,7 +269,7 @@ impl<'c> View<'c> {
             .hint("run `mingti index` again")
     }
 
-    fn collect<T>(
+    pub(super) fn collect<T>(
         &self,
         sql: &str,
         params: &[&dyn rusqlite::ToSql],
@@ -235,7 +280,7 @@ impl<'c> View<'c> {
         rows.collect::<rusqlite::Result<Vec<T>>>().map_err(self.fail())
     }
 
-    fn one<T>(
+    pub(super) fn one<T>(
         &self,
         sql: &str,
         params: &[&dyn rusqlite::ToSql],
@@ -290,16 +335,16 @@ fn bad(column: usize, error: impl Into<Box<dyn std::error::Error + Send + Sync>>
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into())
 }
 
-fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(super) fn word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let word: String = row.get(column)?;
     serde_json::from_value(serde_json::Value::String(word)).map_err(|error| bad(column, error))
 }
 
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| bad(column, error))
 }
 
-fn size(row: &Row<'_>, column: usize) -> rusqlite::Result<usize> {
+pub(super) fn size(row: &Row<'_>, column: usize) -> rusqlite::Result<usize> {
     usize::try_from(row.get::<_, i64>(column)?).map_err(|error| bad(column, error))
 }
 
@@ -309,6 +354,11 @@ fn spans(row: &Row<'_>, column: usize, start: usize) -> rusqlite::Result<Vec<Spa
         return Err(bad(column, "range out of bounds"));
     }
     Ok(spans.into_iter().map(|span| span.shifted(start)).collect())
+}
+
+fn date(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Date>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| text.parse().map_err(|error: Error| bad(column, error.to_string()))).transpose()
 }
 
 pub(super) fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
@@ -323,6 +373,7 @@ pub(super) fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
         format: row.get(7)?,
         chars: size(row, 8)?,
         deleted: row.get(9)?,
+        date: date(row, 10)?,
     })
 }
 
@@ -341,6 +392,11 @@ fn section_row(row: &Row<'_>) -> rusqlite::Result<SectionRow> {
         state: if done { SectionState::Done } else { SectionState::Pending },
         uncovered: spans(row, 10, start)?,
         ledger: row.get(11)?,
+        recipe: match row.get::<_, Option<f64>>(14)? {
+            Some(below) => Some(Recipe { unit: word(row, 12)?, extraction: row.get(13)?, review_below: below as f32 }),
+            None => None,
+        },
+        context: row.get(15)?,
     })
 }
 
@@ -350,6 +406,7 @@ fn unit_row(row: &Row<'_>) -> rusqlite::Result<UnitRow> {
     Ok(UnitRow {
         row: row.get(0)?,
         id: row.get(1)?,
+        key: row.get(13)?,
         section: row.get(2)?,
         ordinal: size(row, 3)?,
         unit: Unit {

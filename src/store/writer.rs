@@ -1,19 +1,21 @@
 //! The writing side: one process at a time, every step a transaction.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::generation_dir;
+use super::migrate::insert_entities;
 use super::rows::{
     DocumentRow, GenerationRow, NewDocument, NewSection, Replaced, SectionDone, document_id, section_id,
 };
-use super::schema::{BUSY_TIMEOUT, DATABASE_FILE, LOCK_FILE, failed, open_writable};
-use super::view::{View, document_row, newest_generation, to_word, unpublished};
+use super::schema::{BUSY_TIMEOUT, DATABASE_FILE, failed, lock, open_writable};
+use super::view::{DOCUMENT_COLUMNS, View, document_row, newest_generation, to_word, unpublished};
 use crate::error::{Error, Kind, Result};
+use crate::proposition::unit_keys;
 
 /// The one writer of an index. It works on the next generation, which readers see when it is published.
 #[derive(Debug)]
@@ -32,22 +34,7 @@ impl Writer {
     /// process writes.
     pub fn open_or_create(dir: &Path) -> Result<Self> {
         std::fs::create_dir_all(dir).map_err(|error| Error::io("cannot make the index folder", dir, error))?;
-        let lock_path = dir.join(LOCK_FILE);
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&lock_path)
-            .map_err(|error| Error::io("cannot open the lock of the index", &lock_path, error))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::new(Kind::Busy, "another process is writing to the index")
-                    .at(dir)
-                    .hint("wait until it has finished, or name another folder with `--index DIR`"));
-            }
-            Err(TryLockError::Error(error)) => return Err(Error::io("cannot lock the index", &lock_path, error)),
-        }
+        let lock = lock(dir)?;
         let connection = open_writable(dir)?;
         let path = dir.join(DATABASE_FILE);
         let newest = newest_generation(&connection).map_err(failed("cannot read the index", &path))?;
@@ -100,22 +87,9 @@ impl Writer {
     pub fn replace_document(&mut self, document: &NewDocument<'_>, sections: &[NewSection<'_>]) -> Result<Replaced> {
         let path = self.path.clone();
         let fail = failed("cannot write a document to the index", &path);
-        let next = self.next as i64;
+        let next = self.next;
         let transaction = self.connection.transaction().map_err(&fail)?;
-        let before = last_version(&transaction, document.path).map_err(&fail)?;
-        if let Some(before) = before {
-            transaction
-                .execute(
-                    "UPDATE document SET died = coalesce(died, ?2), deleted = 0 WHERE row = ?1",
-                    params![before, next],
-                )
-                .map_err(&fail)?;
-        }
-        let row = insert_document(&transaction, document, next).map_err(&fail)?;
-        let mut result = Replaced { document: row, kept: 0, pending: 0 };
-        insert_sections(&transaction, document.path, sections, before, &mut result).map_err(&fail)?;
-        // A version that no generation ever held is of no use to any reader.
-        transaction.execute("DELETE FROM document WHERE born = ?1 AND died = ?1", params![next]).map_err(&fail)?;
+        let result = replace(&transaction, document, sections, next).map_err(&fail)?;
         transaction.commit().map_err(&fail)?;
         Ok(result)
     }
@@ -230,12 +204,37 @@ impl Writer {
     }
 }
 
+/// The work of [`Writer::replace_document`] inside a transaction, for generation `next`.
+pub(super) fn replace(
+    transaction: &Transaction<'_>,
+    document: &NewDocument<'_>,
+    sections: &[NewSection<'_>],
+    next: u64,
+) -> rusqlite::Result<Replaced> {
+    let next = next as i64;
+    let before = last_version(transaction, document.path)?;
+    if let Some(before) = before {
+        transaction.execute(
+            "UPDATE document SET died = coalesce(died, ?2), deleted = 0 WHERE row = ?1",
+            params![before, next],
+        )?;
+    }
+    let row = insert_document(transaction, document, next)?;
+    let mut result = Replaced { document: row, kept: 0, pending: 0 };
+    insert_sections(transaction, document.path, sections, before, &mut result)?;
+    // A version that no generation ever held is of no use to any reader.
+    transaction.execute("DELETE FROM document WHERE born = ?1 AND died = ?1", params![next])?;
+    Ok(result)
+}
+
 /// The row of the live version of a document or, failing that, of the newest soft-deleted one.
 fn last_version(transaction: &Transaction<'_>, path: &str) -> rusqlite::Result<Option<i64>> {
     transaction
         .query_row(
-            "SELECT row, id, path, root, title, content_hash, encoding, format, chars, deleted FROM document \
-             WHERE path = ?1 AND (died IS NULL OR deleted) ORDER BY died IS NOT NULL, died DESC, row DESC LIMIT 1",
+            &format!(
+                "SELECT {DOCUMENT_COLUMNS} FROM document WHERE path = ?1 AND (died IS NULL OR deleted) \
+                 ORDER BY died IS NOT NULL, died DESC, row DESC LIMIT 1"
+            ),
             params![path],
             document_row,
         )
@@ -246,8 +245,8 @@ fn last_version(transaction: &Transaction<'_>, path: &str) -> rusqlite::Result<O
 fn insert_document(transaction: &Transaction<'_>, document: &NewDocument<'_>, born: i64) -> rusqlite::Result<i64> {
     transaction
         .prepare_cached(
-            "INSERT INTO document (id, path, root, title, content_hash, encoding, format, chars, born) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO document (id, path, root, title, content_hash, encoding, format, chars, born, date) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?
         .insert(params![
             document_id(document.path),
@@ -258,7 +257,8 @@ fn insert_document(transaction: &Transaction<'_>, document: &NewDocument<'_>, bo
             document.encoding,
             document.format,
             document.chars as i64,
-            born
+            born,
+            document.date.map(|date| date.to_string())
         ])
 }
 
@@ -269,24 +269,33 @@ fn insert_sections(
     before: Option<i64>,
     result: &mut Replaced,
 ) -> rusqlite::Result<()> {
-    let mut finished: HashMap<(String, [u8; 32]), i64> = HashMap::new();
+    let mut known: HashMap<(String, [u8; 32]), (i64, bool)> = HashMap::new();
     if let Some(before) = before {
         let mut statement =
-            transaction.prepare_cached("SELECT id, input_hash, row FROM section WHERE document = ?1 AND done = 1")?;
+            transaction.prepare_cached("SELECT id, input_hash, row, done FROM section WHERE document = ?1")?;
         let mut rows = statement.query(params![before])?;
         while let Some(row) = rows.next()? {
-            finished.insert((row.get(0)?, row.get(1)?), row.get(2)?);
+            known.insert((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?));
         }
     }
     let mut occurrences: HashMap<String, usize> = HashMap::new();
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO section (id, document, ordinal, start, stop, heading_path, text, input_hash, done) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO section (id, document, ordinal, start, stop, heading_path, text, input_hash, done, context) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
     let mut copy_units = transaction.prepare_cached(
-        "INSERT INTO unit (section, ordinal, statement, kind, status, confidence, evidence, antecedents, entities, \
-         reasons) SELECT ?2, ordinal, statement, kind, status, confidence, evidence, antecedents, entities, reasons \
-         FROM unit WHERE section = ?1 ORDER BY ordinal",
+        "INSERT INTO unit (section, ordinal, key, statement, kind, status, confidence, evidence, antecedents, \
+         entities, reasons) SELECT ?2, ordinal, key, statement, kind, status, confidence, evidence, antecedents, \
+         entities, reasons FROM unit WHERE section = ?1 ORDER BY ordinal",
+    )?;
+    let mut copy_entities = transaction.prepare_cached(
+        "INSERT INTO entity (unit, key) SELECT new.row, e.key FROM unit old \
+         JOIN unit new ON new.section = ?2 AND new.ordinal = old.ordinal JOIN entity e ON e.unit = old.row \
+         WHERE old.section = ?1",
+    )?;
+    let mut copy_recipe = transaction.prepare_cached(
+        "UPDATE section SET (made_as, extraction, review_below) = \
+         (SELECT made_as, extraction, review_below FROM section WHERE row = ?1) WHERE row = ?2",
     )?;
     let mut copy_ledger = transaction.prepare_cached(
         "UPDATE section SET (uncovered, ledger) = (SELECT uncovered, ledger FROM section WHERE row = ?1) \
@@ -300,7 +309,8 @@ fn insert_sections(
             n => section_id(path, section.heading_path, section.text, n),
         };
         *occurrence += 1;
-        let source = finished.get(&(id.clone(), section.input_hash)).copied();
+        let source = known.get(&(id.clone(), section.input_hash)).copied();
+        let done = source.is_some_and(|(_, done)| done);
         let headings = serde_json::to_string(section.heading_path).unwrap_or_default();
         let row = insert.insert(params![
             id,
@@ -311,15 +321,20 @@ fn insert_sections(
             headings,
             section.text,
             section.input_hash,
-            source.is_some()
+            done,
+            section.context
         ])?;
+        if let Some((source, _)) = source {
+            copy_recipe.execute(params![source, row])?;
+        }
         match source {
-            Some(source) => {
+            Some((source, true)) => {
                 copy_units.execute(params![source, row])?;
+                copy_entities.execute(params![source, row])?;
                 copy_ledger.execute(params![source, row])?;
                 result.kept += 1;
             }
-            None => result.pending += 1,
+            _ => result.pending += 1,
         }
     }
     Ok(())
@@ -331,13 +346,22 @@ fn commit_section(transaction: &Transaction<'_>, done: &SectionDone<'_>) -> rusq
     };
     transaction.prepare_cached("DELETE FROM unit WHERE section = ?1")?.execute(params![done.section])?;
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO unit (section, ordinal, statement, kind, status, confidence, evidence, antecedents, entities, \
-         reasons) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO unit (section, ordinal, key, statement, kind, status, confidence, evidence, antecedents, \
+         entities, reasons) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?;
-    for (ordinal, unit) in done.units.iter().enumerate() {
-        insert.execute(params![
+    let made;
+    let keys = match done.keys.len() == done.units.len() {
+        true => done.keys,
+        false => {
+            made = unit_keys(done.units);
+            &made
+        }
+    };
+    for (ordinal, (unit, key)) in done.units.iter().zip(keys).enumerate() {
+        let row = insert.insert(params![
             done.section,
             ordinal as i64,
+            key,
             unit.statement,
             to_word(&unit.kind),
             to_word(&unit.status),
@@ -348,10 +372,22 @@ fn commit_section(transaction: &Transaction<'_>, done: &SectionDone<'_>) -> rusq
             json(serde_json::to_string(&unit.entities))?,
             json(serde_json::to_string(&unit.reasons))?
         ])?;
+        insert_entities(transaction, row, &unit.entities)?;
     }
+    let recipe = &done.recipe;
     transaction
-        .prepare_cached("UPDATE section SET done = 1, uncovered = ?2, ledger = ?3 WHERE row = ?1")?
-        .execute(params![done.section, json(serde_json::to_string(done.uncovered))?, done.ledger])?;
+        .prepare_cached(
+            "UPDATE section SET done = 1, uncovered = ?2, ledger = ?3, made_as = ?4, extraction = ?5, \
+             review_below = ?6 WHERE row = ?1",
+        )?
+        .execute(params![
+            done.section,
+            json(serde_json::to_string(done.uncovered))?,
+            done.ledger,
+            to_word(&recipe.unit),
+            recipe.extraction,
+            f64::from(recipe.review_below)
+        ])?;
     Ok(())
 }
 

@@ -5,17 +5,25 @@ use super::support::{Run, mingti};
 /// The committed help; written anew when `UPDATE_GOLDEN` is set.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/help.txt");
 
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 20] = [
     &[],
     &["demo"],
     &["index"],
     &["search"],
     &["extract"],
+    &["review"],
+    &["review", "list"],
+    &["review", "show"],
+    &["review", "accept"],
+    &["review", "edit"],
+    &["review", "reject"],
     &["models"],
     &["models", "list"],
     &["models", "pull"],
     &["models", "import"],
     &["models", "verify"],
+    &["eval"],
+    &["eval", "extract"],
     &["status"],
     &["verify"],
 ];

@@ -5,7 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod contract;
+mod extraction;
 mod faults;
 mod help;
 mod interruption;
+mod review;
 mod support;
+mod tiers;

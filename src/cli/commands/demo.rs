@@ -59,7 +59,14 @@ pub(crate) fn run(settings: &Settings, args: &DemoArgs) -> Outcome {
     let mut searching = Duration::ZERO;
     let mut found = 0;
     for (query, why) in QUESTIONS {
-        let request = SearchRequest { query: query.to_owned(), sections: 1, top_k: 15, mode: Mode::Hybrid, path: None };
+        let request = SearchRequest {
+            query: query.to_owned(),
+            sections: 1,
+            top_k: 15,
+            mode: Mode::Hybrid,
+            path: None,
+            entities: Vec::new(),
+        };
         let response = searcher.search(&request)?;
         searching += Duration::from_secs_f64(response.took_ms.max(0.0) / 1000.0);
         found += usize::from(!response.results.is_empty());

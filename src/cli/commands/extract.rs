@@ -9,57 +9,82 @@ use std::time::Instant;
 
 use mingti::document::{Document, Format, Span};
 use mingti::extractor::{Extractor, LlamaExtractor, Trace};
-use mingti::ingest::Interrupt;
-use mingti::proposition::{Passage, SentenceYield, Status, Unit, UnitKind, assemble, sentences};
-use mingti::section::{HeadingSplitter, Splitter};
+use mingti::ingest::{Context, Effort, IndexOptions, Interrupt, Planner, Prepared, passage_units};
+use mingti::proposition::{Assembly, Passage, SentenceYield, Unit, UnitKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::load::Loader;
+use super::load::{Loader, NO_EXTRACTOR};
 use crate::cli::args::ExtractArgs;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::interrupt;
-use crate::cli::output::{self, Out, printable};
+use crate::cli::output::{self, Out};
 use crate::cli::progress::measured;
 use crate::cli::settings::Settings;
 
 /// Passages handed to the extractor together: it fills its batch from their sentences.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
 /// Something to extract from.
 #[derive(Deserialize)]
-struct Source {
-    id: Value,
+pub(super) struct Source {
+    pub(super) id: Value,
     #[serde(default)]
-    title: String,
+    pub(super) title: String,
     #[serde(default)]
-    heading_path: Vec<String>,
-    text: String,
+    pub(super) heading_path: Vec<String>,
+    pub(super) text: String,
     #[serde(skip, default = "markdown")]
-    format: Format,
+    pub(super) format: Format,
+    /// How it is treated and what it is told of the rest of its document.
+    #[serde(skip, default = "alone")]
+    pub(super) context: Context,
 }
 
 fn markdown() -> Format {
     Format::Markdown
 }
 
+pub(super) fn alone() -> Context {
+    Context::new(UnitKind::Proposition, Effort::Full)
+}
+
+impl Source {
+    fn prepared(&self) -> Prepared {
+        let (title, heading_path) = (self.title.clone(), self.heading_path.clone());
+        Prepared::new(title, heading_path, self.text.clone(), self.format, self.context.clone())
+    }
+}
+
+/// A line of `--json`.
 #[derive(Serialize)]
-struct Line<'a> {
-    id: &'a Value,
-    text: &'a str,
-    units: &'a [Unit],
-    uncovered: &'a [Span],
+pub(super) struct Line<'a> {
+    pub(super) id: &'a Value,
+    pub(super) text: &'a str,
+    pub(super) units: &'a [Unit],
+    pub(super) uncovered: &'a [Span],
 }
 
 /// Runs the command.
 pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     let interrupt = interrupt::install()?;
+    let choice = args.extractor.as_deref().or(settings.file.index.extractor.as_deref());
+    let mode = if args.cheap { Effort::Cheap } else { settings.file.index.mode.unwrap_or_default() };
     let (sources, failed) = match &args.passages {
-        Some(file) => passages(file)?,
-        None => documents(&args.paths),
+        Some(file) => {
+            let (mut sources, failed) = passages(file)?;
+            for source in &mut sources {
+                source.context = Context { date: args.date, ..Context::new(UnitKind::Proposition, mode) };
+            }
+            (sources, failed)
+        }
+        None => {
+            let tiers = settings.file.tiers.clone();
+            let options = IndexOptions { mode, date: args.date, tiers, ..IndexOptions::new("", Vec::new()) };
+            documents(&args.paths, &Planner::new(&options, choice != Some(NO_EXTRACTOR))?)
+        }
     };
     let loader = Loader::new(settings, args.device, args.jobs)?;
-    let choice = args.extractor.as_deref().or(settings.file.index.extractor.as_deref());
     let mut extractor = loader.extractor(choice)?;
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
     if let Some(extractor) = &mut extractor {
@@ -69,12 +94,15 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
     let mut out = Out::stdout();
     let mut total = Totals::default();
     for sources in sources.chunks(TOGETHER) {
-        together(sources, extractor.as_mut(), &interrupt, &mut |source, units, uncovered| {
+        together(sources, extractor.as_mut(), &interrupt, &mut |source, passage, yields| {
+            let assembly = passage_units(source.context.unit, passage, yields);
+            let Assembly { units, uncovered, .. } = &assembly;
             total.add(source, units);
             if args.json {
                 return out.json(&Line { id: &source.id, text: &source.text, units, uncovered });
             }
-            out.text(&page(source, units))
+            let id = source.id.as_str().map_or_else(|| source.id.to_string(), str::to_owned);
+            out.extraction(&id, passage, &assembly)
         })?;
     }
     let seconds = started.elapsed();
@@ -82,33 +110,27 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
         trace.finish(seconds.as_secs_f64())?;
     }
     output::note(&format!(
-        "{total} in {}, {:.1} s per 1,000 characters",
+        "{total} in {}, {:.1} s per 1,000 characters{}",
         measured(seconds),
-        total.rate(seconds.as_secs_f64())
+        total.rate(seconds.as_secs_f64()),
+        extractor.map_or(String::new(), |extractor| format!(", {} tokens", extractor.tokens()))
     ));
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
 
-/// Takes a source with its units and the ranges that none covers.
-type Each<'a> = dyn FnMut(&Source, &[Unit], &[Span]) -> Outcome<()> + 'a;
+/// Takes a source, its passage and what the model wrote for it; nothing without a model.
+pub(super) type Each<'a> = dyn FnMut(&Source, &Passage<'_>, &[Option<SentenceYield>]) -> Outcome<()> + 'a;
 
-/// Extracts a few sources and hands each with its units to `each`.
-fn together(
+/// Extracts a few sources and hands each to `each`, in order.
+pub(super) fn together(
     sources: &[Source],
     extractor: Option<&mut LlamaExtractor>,
     interrupt: &Interrupt,
     each: &mut Each<'_>,
 ) -> Outcome<()> {
-    let sentences: Vec<_> = sources.iter().map(|source| sentences(&source.text, source.format)).collect();
-    let passages: Vec<Passage<'_>> = sources
-        .iter()
-        .zip(&sentences)
-        .map(|(source, sentences)| Passage::new(&source.title, &source.heading_path, &source.text, sentences))
-        .collect();
-    let mut show = |at: usize, yields: &[Option<SentenceYield>]| {
-        let assembly = assemble(&passages[at], yields);
-        each(&sources[at], &assembly.units, &assembly.uncovered)
-    };
+    let prepared: Vec<Prepared> = sources.iter().map(Source::prepared).collect();
+    let passages: Vec<Passage<'_>> = prepared.iter().map(Prepared::passage).collect();
+    let mut show = |at: usize, yields: &[Option<SentenceYield>]| each(&sources[at], &passages[at], yields);
     let Some(extractor) = extractor else {
         return (0..sources.len()).try_for_each(|at| show(at, &[]));
     };
@@ -169,12 +191,12 @@ fn passages(file: &Path) -> Outcome<(Vec<Source>, bool)> {
 }
 
 /// The sections of documents; a file that cannot be read is named, the others are kept.
-fn documents(paths: &[PathBuf]) -> (Vec<Source>, bool) {
+fn documents(paths: &[PathBuf], planner: &Planner) -> (Vec<Source>, bool) {
     let (files, mut failed) = files(paths);
     let mut sources = Vec::new();
     for (file, name) in files {
         match Document::read(&file, &name) {
-            Ok(document) => sources.extend(sections(&document)),
+            Ok(document) => sources.extend(sections(&document, planner)),
             Err(error) => {
                 output::complain(error);
                 failed = true;
@@ -209,41 +231,20 @@ fn files(paths: &[PathBuf]) -> (Vec<(PathBuf, String)>, bool) {
     (files, failed)
 }
 
-fn sections(document: &Document) -> Vec<Source> {
-    let sections = HeadingSplitter::default().split(document);
+fn sections(document: &Document, planner: &Planner) -> Vec<Source> {
+    let sections = planner.plan(document).sections;
     sections
         .into_iter()
         .enumerate()
-        .map(|(number, section)| Source {
+        .map(|(number, (section, context))| Source {
             id: format!("{}#{number}", document.path).into(),
             title: document.title.clone(),
             text: document.text.slice(section.span).to_owned(),
             heading_path: section.heading_path,
             format: document.format,
+            context,
         })
         .collect()
-}
-
-fn page(source: &Source, units: &[Unit]) -> String {
-    let id = source.id.as_str().map_or_else(|| source.id.to_string(), str::to_owned);
-    let trail: String = source.heading_path.iter().map(|heading| format!(" › {heading}")).collect();
-    let mut page = printable(&format!("{id}{trail}\n"));
-    for unit in units {
-        let mark = match (unit.status, unit.kind) {
-            (Status::Rejected, _) => "✗",
-            (Status::Review, _) => "?",
-            (Status::Accepted, UnitKind::Proposition) => "•",
-            (Status::Accepted, _) => "=",
-        };
-        let statement = unit.statement.split_whitespace().collect::<Vec<_>>().join(" ");
-        page += &printable(&format!("  {mark} {statement}  {:.2}", unit.confidence));
-        for reason in &unit.reasons {
-            page += &printable(&format!("  [{}: {}]", reason.gate, reason.detail));
-        }
-        page.push('\n');
-    }
-    page.push('\n');
-    page
 }
 
 /// What an extraction came to.

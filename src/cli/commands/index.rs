@@ -1,12 +1,14 @@
 //! `mingti index`: adds and updates files.
 
-use mingti::ingest::{self, IndexOptions, IndexSummary};
+use mingti::ingest::{self, Effort, IndexOptions, IndexSummary, Planner};
+use serde::Serialize;
 
 use super::load::{Loader, unit_kind};
+use super::status::model_use;
 use crate::cli::args::{IndexArgs, UnitArg};
 use crate::cli::failure::{Exit, Outcome};
 use crate::cli::interrupt;
-use crate::cli::output;
+use crate::cli::output::{self, Out};
 use crate::cli::progress::{Reporter, measured};
 use crate::cli::settings::Settings;
 
@@ -16,13 +18,22 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
     let table = &settings.file.index;
     let unit = args.unit.or(table.unit).unwrap_or(UnitArg::Proposition);
     let loader = Loader::new(settings, args.device, args.jobs)?;
+    let mut options = IndexOptions {
+        unit: unit_kind(unit),
+        mode: if args.cheap { Effort::Cheap } else { table.mode.unwrap_or_default() },
+        date: args.date,
+        tiers: settings.file.tiers.clone(),
+        ..IndexOptions::new(&settings.index, args.paths)
+    };
     // The baselines do not ask the language model, so they need none.
-    let mut extractor = match unit {
-        UnitArg::Proposition => loader.extractor(args.extractor.as_deref().or(table.extractor.as_deref()))?,
-        _ => None,
+    let mut extractor = match Planner::new(&options, true)?.may_ask() {
+        true => loader.extractor(args.extractor.as_deref().or(table.extractor.as_deref()))?,
+        false => None,
     };
     let embedder = loader.embedder(args.embedder.as_deref().or(table.embedder.as_deref()))?;
-    let options = IndexOptions { unit: unit_kind(unit), ..IndexOptions::new(&settings.index, args.paths) };
+    if let Some(below) = args.review_below.or(settings.file.review.below) {
+        options.review_below = below;
+    }
     let started = std::time::Instant::now();
     let mut reporter = Reporter::new(args.json);
     let summary = ingest::index(
@@ -34,10 +45,24 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
     );
     reporter.finish();
     let summary = summary?;
-    if !args.json {
+    if args.json {
+        let tokens_avoided = summary.model.tokens_avoided();
+        Out::stdout().json(&Line { kind: "summary", summary: &summary, tokens_avoided })?;
+    } else {
         output::note(&format!("{} in {}", sentence(&summary), measured(started.elapsed())));
     }
     Ok(if summary.failed > 0 { Exit::Failed } else { Exit::Done })
+}
+
+/// The last line of `--json`.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(flatten)]
+    summary: &'a IndexSummary,
+    /// An estimate; `null` while there is nothing to take it from.
+    tokens_avoided: Option<u64>,
 }
 
 /// `2 changed and 3 unchanged documents; 8 sections extracted; 310 searchable units; generation 3`
@@ -51,6 +76,9 @@ fn sentence(summary: &IndexSummary) -> String {
     text += &format!("; {} sections extracted", summary.sections);
     if summary.cached > 0 {
         text += &format!(" ({} from the cache)", summary.cached);
+    }
+    if let Some(told) = model_use(&summary.model) {
+        text += &format!("; model: {told}");
     }
     text += &format!("; {} searchable units", summary.units);
     match summary.generation {

@@ -14,7 +14,7 @@ use crate::cli::failure::{Failure, Outcome};
 use crate::cli::settings::Settings;
 
 /// The name that stands for no language model.
-const NO_EXTRACTOR: &str = "none";
+pub(crate) const NO_EXTRACTOR: &str = "none";
 
 /// Loads models for one command.
 pub(crate) struct Loader<'s> {
@@ -57,7 +57,7 @@ impl<'s> Loader<'s> {
     }
 
     /// The model that turns text into vectors.
-    pub(crate) fn embedder(&self, choice: Option<&str>) -> Outcome<Embedder> {
+    pub(crate) fn embedder(&self, choice: Option<&str>) -> mingti::Result<Embedder> {
         let choice = match choice {
             Some(choice) => choice,
             None => &Manifest::builtin()?.defaults.embedder,
@@ -67,7 +67,7 @@ impl<'s> Loader<'s> {
             Ok(path) if !self.store.is_installed(choice) => path.to_string_lossy().into_owned(),
             _ => choice.to_owned(),
         };
-        Ok(Embedder::load(&self.store.find(&whole, Role::Embedder)?, self.device)?)
+        Embedder::load(&self.store.find(&whole, Role::Embedder)?, self.device)
     }
 
     /// The index of the settings, ready to search, with the embedder that it was built with.

@@ -1,10 +1,12 @@
 //! One file a command.
 
 mod demo;
+mod eval;
 mod extract;
 mod index;
 mod load;
 mod models;
+mod review;
 mod search;
 mod status;
 mod verify;
@@ -21,7 +23,9 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Index(args) => index::run(&settings, args),
         Command::Search(args) => search::run(&settings, &args),
         Command::Extract(args) => extract::run(&settings, &args),
+        Command::Review(command) => review::run(&settings, command),
         Command::Models(command) => models::run(&settings, command),
+        Command::Eval(command) => eval::run(&settings, command),
         Command::Status(args) => status::run(&settings, &args),
         Command::Verify(args) => verify::run(&settings, &args),
     }

@@ -38,8 +38,11 @@ pub(crate) fn run(settings: &Settings, args: &SearchArgs) -> Outcome {
         top_k: args.top_k.or(settings.file.search.top_k).unwrap_or(TOP_K),
         mode,
         path: args.path.clone(),
+        entities: args.entities.clone(),
     };
-    let searcher = Loader::new(settings, args.device, None)?.searcher(mode)?;
+    // A list of what carries an entity needs no model.
+    let listing = args.queries.is_none() && !request.query.chars().any(char::is_alphanumeric);
+    let searcher = Loader::new(settings, args.device, None)?.searcher(if listing { Mode::Lexical } else { mode })?;
     match &args.queries {
         None => {
             let response = searcher.search(&request)?;

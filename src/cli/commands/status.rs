@@ -3,17 +3,21 @@
 use std::path::Path;
 
 use mingti::document::Span;
-use mingti::store::{Counts, GenerationRow, Reader};
+use mingti::ingest::ModelUse;
+use mingti::proposition::{Outcome as Fate, SentenceKind, Status as UnitStatus};
+use mingti::store::{Counts, GenerationRow, LedgerEntry, LedgerSummary, OutcomeCount, Reader};
 use serde::Serialize;
 
 use crate::cli::args::StatusArgs;
 use crate::cli::failure::{Exit, Failure, Outcome};
-use crate::cli::output::{Out, printable};
+use crate::cli::output::{self, Out, printable};
 use crate::cli::progress::bytes;
 use crate::cli::settings::Settings;
 
 /// Sections without cover that are named for people; `--json` names all.
 const NAMED: usize = 20;
+/// Reasons that are told for people; `--json` tells all.
+const REASONS: usize = 8;
 
 #[derive(Serialize)]
 struct Status<'a> {
@@ -29,8 +33,22 @@ struct Status<'a> {
     counts: Counts,
     /// Sections with text that no searchable unit covers.
     uncovered: Vec<Uncovered>,
+    /// What became of the sentences.
+    ledger: LedgerSummary,
+    /// What people were asked and said.
+    review: Review,
+    /// What the language model was asked in all runs, and what it was spared.
+    model: Model,
     /// Bytes on disk.
     bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Model {
+    #[serde(flatten)]
+    used: ModelUse,
+    /// An estimate; `null` while there is nothing to take it from.
+    tokens_avoided: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -41,13 +59,45 @@ struct Uncovered {
     reason: &'static str,
 }
 
+#[derive(Serialize)]
+struct Review {
+    /// Units that wait.
+    waiting: usize,
+    /// Decisions kept.
+    decisions: usize,
+    /// Of these, decisions without effect because the text has changed or gone.
+    stale: usize,
+}
+
+/// A sentence of the ledger.
+#[derive(Serialize)]
+struct Sentence<'a> {
+    path: &'a str,
+    section: &'a str,
+    heading_path: &'a [String],
+    range: Span,
+    kind: SentenceKind,
+    #[serde(flatten)]
+    outcome: &'a Fate,
+    gates: &'a [String],
+    uncovered: bool,
+}
+
 /// Runs the command.
 pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
     let reader = Reader::open(&settings.index)?;
     if let Some(path) = &args.text {
         return text(&reader, path);
     }
+    if args.ledger {
+        return ledger(&reader, args.json);
+    }
     let generation = reader.generation();
+    let view = reader.working_view();
+    let counts = view.counts()?;
+    let waiting = counts.units.iter().filter(|units| units.status == UnitStatus::Review).map(|units| units.count);
+    let review =
+        Review { waiting: waiting.sum(), decisions: view.decisions()?.len(), stale: view.stale_decisions()?.len() };
     let status = Status {
         version: 1,
         index: settings.index.display().to_string(),
@@ -56,8 +106,11 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
         embedder: generation.map(|generation| generation.embedder_name.as_str()),
         vectors: generation.map_or(0, |generation| generation.vectors),
         dimension: generation.map_or(0, |generation| generation.dimension),
-        counts: reader.working_view().counts()?,
+        counts,
         uncovered: uncovered(&reader)?,
+        ledger: view.ledger_summary()?,
+        review,
+        model: model(ModelUse::of_index(&view)?),
         bytes: size(&settings.index),
     };
     let mut out = Out::stdout();
@@ -67,6 +120,10 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
         out.text(&page(&status, generation))?
     }
     Ok(Exit::Done)
+}
+
+fn model(used: ModelUse) -> Model {
+    Model { used, tokens_avoided: used.tokens_avoided() }
 }
 
 /// The text that every range of this document counts in.
@@ -83,6 +140,59 @@ fn text(reader: &Reader, path: &str) -> Outcome {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Every sentence with its fate.
+fn ledger(reader: &Reader, json: bool) -> Outcome {
+    let mut out = Out::stdout();
+    let mut failure = None;
+    let mut place = None;
+    let each = |entry: LedgerEntry<'_>| {
+        if failure.is_none() {
+            let written =
+                if json { sentence_line(&mut out, &entry) } else { sentence_text(&mut out, &entry, &mut place) };
+            failure = written.err();
+        }
+        Ok(())
+    };
+    reader.working_view().for_each_sentence(each)?;
+    failure.map_or(Ok(Exit::Done), Err)
+}
+
+fn sentence_line(out: &mut Out, entry: &LedgerEntry<'_>) -> Outcome<()> {
+    out.json(&Sentence {
+        path: &entry.document.path,
+        section: &entry.section.id,
+        heading_path: &entry.section.heading_path,
+        range: entry.range,
+        kind: entry.sentence,
+        outcome: &entry.outcome,
+        gates: &entry.gates,
+        uncovered: entry.uncovered,
+    })
+}
+
+fn sentence_text(out: &mut Out, entry: &LedgerEntry<'_>, place: &mut Option<i64>) -> Outcome<()> {
+    if *place != Some(entry.section.row) {
+        out.text(&output::place(&entry.document.path, &entry.section.heading_path))?;
+        *place = Some(entry.section.row);
+    }
+    let from = entry.range.start.saturating_sub(entry.section.span.start);
+    let text: String = entry.section.text.chars().skip(from).take(entry.range.len()).collect();
+    let text: Vec<&str> = text.split_whitespace().collect();
+    let fate = match &entry.outcome {
+        Fate::Propositions { count } => format!("{count} propositions"),
+        Fate::Repaired { count, rules, .. } => format!("{count} propositions by rule ({})", rules.join(", ")),
+        Fate::Fallback { .. } => "verbatim".to_owned(),
+        Fate::Heading => "heading".to_owned(),
+        Fate::TableRow => "table row".to_owned(),
+        Fate::Skipped { .. } => "skipped".to_owned(),
+    };
+    let reason = entry.outcome.reason().map_or(String::new(), |reason| format!(", {reason}"));
+    let gates = if entry.gates.is_empty() { String::new() } else { format!(" [{}]", entry.gates.join(", ")) };
+    let lost = if entry.uncovered { " UNCOVERED" } else { "" };
+    let Span { start, end } = entry.range;
+    out.text(&printable(&format!("   {start}..{end} {fate}{reason}{gates}{lost}: {}\n", text.join(" "))))
 }
 
 fn uncovered(reader: &Reader) -> Outcome<Vec<Uncovered>> {
@@ -134,6 +244,20 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
     for unit in &counts.units {
         lines.push(format!("units      {} {} {}", unit.count, name(&unit.unit), name(&unit.status)));
     }
+    lines.extend(account(&status.ledger));
+    lines.push(match &status.review {
+        Review { waiting, decisions: 0, .. } => format!("review     {waiting} statements wait"),
+        Review { waiting, decisions, stale: 0 } => {
+            format!("review     {waiting} statements wait, {decisions} decisions")
+        }
+        Review { waiting, decisions, stale } => format!(
+            "review     {waiting} statements wait, {decisions} decisions, {stale} of them without effect: their text has \
+             changed (`mingti review list --all` names them)"
+        ),
+    });
+    if let Some(told) = model_use(&status.model.used) {
+        lines.push(format!("model      {told}"));
+    }
     lines.push(format!("uncovered  {}", status.uncovered.len()));
     for section in status.uncovered.iter().take(NAMED) {
         let ranges: Vec<String> =
@@ -153,6 +277,52 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
         lines.push("changes    committed but not published: run the same `mingti index` command again".to_owned());
     }
     lines.join("\n") + "\n"
+}
+
+/// The ledger for people. An index of whole sections keeps none.
+fn account(ledger: &LedgerSummary) -> Vec<String> {
+    if ledger.sentences == 0 {
+        return Vec::new();
+    }
+    let listed = |counts: &[OutcomeCount]| {
+        let mut parts: Vec<String> =
+            counts.iter().take(REASONS).map(|c| format!("{} {}", c.count, printable(&c.reason))).collect();
+        if counts.len() > REASONS {
+            parts.push(format!("{} other reasons", counts.len() - REASONS));
+        }
+        if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
+    };
+    let mut lines = vec![
+        format!("sentences  {}", ledger.sentences),
+        format!("           {} as propositions, {} of them by rule", ledger.propositions, ledger.by_rule),
+        format!("           {} verbatim{}", ledger.verbatim, listed(&ledger.verbatim_because)),
+    ];
+    if !ledger.verbatim_by_gate.is_empty() {
+        lines.push(format!("           gates that spoke about these{}", listed(&ledger.verbatim_by_gate)));
+    }
+    lines.push(format!("           {} table rows, {} headings", ledger.table_rows, ledger.headings));
+    lines.push(format!("           {} skipped{}", ledger.skipped, listed(&ledger.skipped_because)));
+    lines
+}
+
+/// `81200 tokens for 320 sentences; 41 sentences kept as they stand …`; nothing where no model was ever asked.
+pub(super) fn model_use(used: &ModelUse) -> Option<String> {
+    let mut parts = Vec::new();
+    if used.asked_sentences > 0 {
+        parts.push(format!("{} tokens for {} sentences", used.tokens, used.asked_sentences));
+    }
+    for (sentences, how) in
+        [(used.kept_sentences, "kept as they stand"), (used.cached_sentences, "known from the cache")]
+    {
+        if sentences > 0 {
+            parts.push(format!("{sentences} sentences {how}"));
+        }
+    }
+    let spared = used.kept_chars + used.cached_chars;
+    if let Some(tokens) = used.tokens_avoided().filter(|_| spared > 0) {
+        parts.push(format!("{spared} characters spared, about {tokens} tokens"));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The word that JSON has for an enumeration's value.
