@@ -440,6 +440,14 @@ mod tests {
     }
 
     #[test]
+    fn the_help_tells_the_threshold_that_holds() {
+        let index = Cli::command().find_subcommand("index").cloned().unwrap();
+        let below = index.get_arguments().find(|argument| argument.get_id() == "review_below").unwrap();
+        let help = below.get_help().unwrap().to_string();
+        assert!(help.contains(&format!("[default: {}]", mingti::proposition::REVIEW_BELOW)), "{help}");
+    }
+
+    #[test]
     fn a_review_names_units_or_a_place_and_a_threshold_is_a_share() {
         assert!(Cli::try_parse_from(["mingti", "review", "accept"]).is_err());
         assert!(Cli::try_parse_from(["mingti", "review", "accept", "a.b", "--path", "*"]).is_err());

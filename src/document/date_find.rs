@@ -272,7 +272,7 @@ fn month_number(word: &str) -> Option<u8> {
     let same = |name: &&str| {
         **name == *word || (word.len() == 3 && name.starts_with(word)) || (word == "sept" && **name == *"september")
     };
-    MONTHS.iter().position(|name| same(&name)).and_then(|i| u8::try_from(i + 1).ok())
+    MONTHS.iter().position(same).and_then(|i| u8::try_from(i + 1).ok())
 }
 
 fn believed(date: &Date) -> bool {

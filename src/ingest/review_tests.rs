@@ -133,7 +133,8 @@ fn in_effect(home: &Home) {
     assert!(home.has(Proposition, Status::Accepted, EDITED), "{:?}", home.units());
     assert!(!home.units().iter().any(|unit| unit.0 == Proposition && unit.1 != Status::Rejected && unit.2 == FILTER));
     assert!(home.has(Sentence, Status::Accepted, FILTER), "{:?}", home.units());
-    crate::query::Searcher::verify(&home.at()).unwrap();
+    let generation = home.reader().require_generation().unwrap().number;
+    crate::index::verify_generation(&crate::store::generation_dir(&home.at(), generation)).unwrap();
 }
 
 #[test]

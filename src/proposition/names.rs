@@ -113,7 +113,8 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + word.len()..].chars().next();
-        !(latin(word.chars().next()) && glued(before)) && !(latin(word.chars().next_back()) && glued(after))
+        let joined = latin(word.chars().next()) && glued(before) || latin(word.chars().next_back()) && glued(after);
+        !joined
     })
 }
 

@@ -122,7 +122,13 @@ fn tiers_give_documents_their_own_units_and_unlisted_ones_those_of_the_run() {
     let kinds = || {
         let reader = Reader::open(&options.index).unwrap();
         let mut kinds = Vec::new();
-        reader.view().for_each_unit(|u| Ok(kinds.push(u.kind))).unwrap();
+        reader
+            .view()
+            .for_each_unit(|u| {
+                kinds.push(u.kind);
+                Ok(())
+            })
+            .unwrap();
         kinds
     };
     use UnitKind::{Proposition, Section, Sentence};
