@@ -159,7 +159,9 @@ impl LlamaExtractor {
         let instructions = self.instructions(language)?;
         let headings: Vec<String> = passage.heading_path.iter().map(|h| self.harmless(h)).collect();
         let (title, text) = (self.harmless(passage.title), self.harmless(text));
-        let passage = Passage { title: &title, heading_path: &headings, ..*passage };
+        let names: Vec<String> = passage.names.iter().map(|n| self.harmless(n)).collect();
+        let before = self.harmless(passage.before);
+        let passage = Passage { title: &title, heading_path: &headings, names: &names, before: &before, ..*passage };
         let prompt = self.chat.section(language, &passage, &text);
         Ok((language, self.prefill(Some(&instructions), &prompt)?))
     }

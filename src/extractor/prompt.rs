@@ -4,7 +4,7 @@
 use crate::proposition::Passage;
 
 /// Changes whenever any text below changes: it is part of the key of the extraction cache.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Language of the instructions and examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ impl Chat {
                 prompt += self.user_opening();
                 if i == 0 {
                     let headings: Vec<String> = example.headings.iter().map(|h| (*h).to_owned()).collect();
-                    prompt += &context(language, example.title, &headings, example.text);
+                    prompt += &context(language, &Passage::new(example.title, &headings, "", &[]), example.text);
                 }
                 prompt += &question(language, sentence);
                 prompt += self.assistant_opening();
@@ -117,7 +117,7 @@ impl Chat {
 
     /// The section that the sentences stand in; `text` is what the model sees of it.
     pub(super) fn section(self, language: Language, passage: &Passage<'_>, text: &str) -> String {
-        format!("{}{}", self.user_opening(), context(language, passage.title, passage.heading_path, text))
+        format!("{}{}", self.user_opening(), context(language, passage, text))
     }
 
     /// One sentence, up to the point where the model writes on after the array's opening.
@@ -126,11 +126,23 @@ impl Chat {
     }
 }
 
-fn context(language: Language, title: &str, headings: &[String], text: &str) -> String {
-    let headings = headings.join(" > ");
+/// Title, headings and text, and what the rest of the document lends to the section where it needs it: full names of what it
+/// calls by a short one, and the text in front of a back reference.
+fn context(language: Language, passage: &Passage<'_>, text: &str) -> String {
+    let headings = passage.heading_path.join(" > ");
+    let line = |label: &str, value: &str| if value.is_empty() { String::new() } else { format!("{label}{value}\n") };
+    let (title, before, text) = (passage.title, passage.before.trim(), text.trim());
     match language {
-        Language::Chinese => format!("标题：{title}\n章节：{headings}\n正文：\n{}\n\n", text.trim()),
-        Language::English => format!("Title: {title}\nSection: {headings}\nText:\n{}\n\n", text.trim()),
+        Language::Chinese => {
+            let names = line("全称：", &passage.names.join("；"));
+            let before = line("上文：\n", before);
+            format!("标题：{title}\n章节：{headings}\n{names}{before}正文：\n{text}\n\n")
+        }
+        Language::English => {
+            let names = line("Full names: ", &passage.names.join("; "));
+            let before = line("Text before:\n", before);
+            format!("Title: {title}\nSection: {headings}\n{names}{before}Text:\n{text}\n\n")
+        }
     }
 }
 
@@ -272,6 +284,21 @@ mod tests {
                 assert!(serde_json::from_str::<Vec<String>>(answer).is_ok_and(|a| !a.is_empty()), "{answer}");
             }
         }
+    }
+
+    #[test]
+    fn names_and_the_text_in_front_are_shown_only_where_a_section_needs_them() {
+        let plain = Passage::new("手册", &[], "", &[]);
+        let names = vec!["XH-500 液压冲床".to_owned()];
+        let told = Passage { names: &names, before: "冲床停机。", ..plain };
+        assert_eq!(context(Language::Chinese, &plain, "该设备复位。"), "标题：手册\n章节：\n正文：\n该设备复位。\n\n");
+        assert_eq!(
+            context(Language::Chinese, &told, "该设备复位。"),
+            "标题：手册\n章节：\n全称：XH-500 液压冲床\n上文：\n冲床停机。\n正文：\n该设备复位。\n\n"
+        );
+        assert!(
+            context(Language::English, &told, "It resets.").contains("Full names: XH-500 液压冲床\nText before:\n")
+        );
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl SentenceView {
 pub(crate) struct Source {
     /// The passage, folded.
     pub(crate) body: Folded,
-    /// Title and headings, folded, set apart by spaces.
+    /// Title, headings, full names and the text in front, folded, set apart by spaces.
     pub(crate) heads: Folded,
     pub(crate) head_quantities: Vec<Quantity>,
     pub(crate) body_quantities: Vec<Quantity>,
@@ -71,6 +71,8 @@ pub(crate) struct Source {
     pub(crate) heading_path: Vec<String>,
     /// Full names of the document that the passage uses in a shorter form.
     pub(crate) names: Vec<String>,
+    /// The text in front of the passage, where it opens with a back reference.
+    pub(crate) before: String,
     /// The passage as written.
     chars: Vec<char>,
     /// Paragraphs of the articles at hand, as they may be cited.
@@ -91,6 +93,11 @@ impl Source {
         for heading in passage.heading_path {
             heads.push_str("\n\n");
             heads.push_str(heading);
+        }
+        // Full names and the text in front may be drawn on like headings.
+        for part in passage.names.iter().map(String::as_str).chain([passage.before]).filter(|p| !p.is_empty()) {
+            heads.push_str("\n\n");
+            heads.push_str(part);
         }
         let heads = Folded::new(&heads);
         let chars: Vec<char> = passage.text.chars().collect();
@@ -128,6 +135,7 @@ impl Source {
             frame,
             heading_path: passage.heading_path.to_vec(),
             names: passage.names.to_vec(),
+            before: passage.before.to_owned(),
             chars,
             citations,
             vocabulary,

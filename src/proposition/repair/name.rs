@@ -203,7 +203,32 @@ fn full_name(head: &str, index: usize, source: &Source) -> Option<Name> {
             _ => found = Some((name, span, at >= nearest)),
         }
     }
+    if found.is_none() && index < NEAR && !source.before.is_empty() {
+        return name_in_front(&needle, source);
+    }
     found.filter(|f| f.2).map(|(name, span, _)| (name, Some(span)))
+}
+
+/// The one full name that ends in `needle` in the text in front of the passage.
+fn name_in_front(needle: &[char], source: &Source) -> Option<Name> {
+    let text = Folded::new(&source.before);
+    let chars: Vec<char> = source.before.chars().collect();
+    let mut found: Option<String> = None;
+    for at in 0..(text.len() + 1).saturating_sub(needle.len()) {
+        if text.chars[at..at + needle.len()] != *needle {
+            continue;
+        }
+        let end = at + needle.len();
+        let start = named_start(&text, at).or_else(|| object_start(&text, at, end));
+        let Some(start) = start.filter(|s| *s < at && end - s <= LONGEST) else { continue };
+        let span = text.span(start, end);
+        let name: String = chars[span.start..span.end].iter().collect();
+        if found.as_ref().is_some_and(|f| *f != name) {
+            return None;
+        }
+        found = Some(name);
+    }
+    found.map(|name| (name, None))
 }
 
 /// Start of a name that carries a Latin word, a code or quotation marks: `“电源通讯”接口`, `BX-2 主轴箱`.
