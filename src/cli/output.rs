@@ -276,6 +276,7 @@ mod tests {
             confidence: 0.9,
             evidence: highlights.clone(),
             entities: vec![],
+            entity_ranges: vec![],
         };
         let result = SectionResult {
             rank: 1,

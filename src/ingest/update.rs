@@ -10,7 +10,7 @@ use super::progress::{Interrupt, Progress};
 use super::tier::Effort;
 use super::units::{SectionText, Settings, format_name, format_of, passage_units};
 use super::walk::{Found, FoundFile};
-use crate::document::{Document, Text};
+use crate::document::{Document, Span, Text};
 use crate::error::{Error, Kind, Result};
 use crate::extractor::{Extractor, is_asked};
 use crate::proposition::{Assembly, Decision, SentenceYield, UnitKind, apply_decisions, set_threshold};
@@ -303,6 +303,7 @@ impl Work<'_> {
             );
             (self.progress)(Progress::Warning { path: w.path.clone(), message });
         }
+        check_ranges(&assembly, passage.text.chars().count(), &w.path)?;
         let ledger = serde_json::to_string(&assembly.ledger).unwrap_or_default();
         Ok(Made { assembly, keys: applied.keys, ledger })
     }
@@ -336,6 +337,18 @@ impl Work<'_> {
             (self.progress)(Progress::Section { done: self.done, total: self.total, path: w.path.clone() });
         }
         Ok(())
+    }
+}
+
+/// Every range of a unit lies inside its section: what could not be shown to a person is not written.
+fn check_ranges(assembly: &Assembly, chars: usize, path: &str) -> Result<()> {
+    let outside = |span: &&Span| span.is_empty() || span.end > chars;
+    match assembly.units.iter().flat_map(|u| u.evidence.iter().chain(&u.antecedents)).find(outside) {
+        None => Ok(()),
+        Some(span) => Err(Error::new(Kind::Internal, "a unit points outside its section")
+            .place(path)
+            .expected(format!("a range within 0..{chars}"))
+            .found(format!("{}..{}", span.start, span.end))),
     }
 }
 

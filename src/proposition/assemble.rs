@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::document::Span;
 use crate::proposition::clause::label_len;
+use crate::proposition::compound::name_compounds;
 use crate::proposition::confidence::{LOW_CONFIDENCE, REVIEW_BELOW, Signals, confidence};
 use crate::proposition::entities::entities;
 use crate::proposition::evidence::{antecedents, coverage, spans};
@@ -68,6 +69,7 @@ fn build(passage: &Passage<'_>, yields: &[Option<SentenceYield>], source: Option
         ledger.push(SentenceOutcome { sentence: *sentence, outcome });
     }
     work.keep_lone_headings(&mut ledger);
+    name_compounds(&mut work.units, passage);
     // After all gates: the number beside a time word is not in the text, the date of the document answers for it.
     anchor_units(&mut work.units, passage.date);
     let uncovered = uncovered(&work.units, &ledger);

@@ -1,6 +1,7 @@
 //! Names, codes and quantities of a statement, for display and filtering.
 
-use crate::proposition::lexis::{Folded, TokenKind, tokens};
+use crate::document::Span;
+use crate::proposition::lexis::{Folded, TokenKind, is_wordlike, tokens};
 use crate::proposition::quantity::quantities;
 
 /// Longest quoted stretch that counts as a name, in characters.
@@ -77,6 +78,46 @@ pub fn entities(statement: &str) -> Vec<String> {
     out
 }
 
+/// Where the entities of units stand in the text that the units come from.
+#[derive(Debug)]
+pub struct EntityPlaces {
+    text: Folded,
+    offset: usize,
+}
+
+impl EntityPlaces {
+    /// Prepares `text`, whose first character is code point `offset` of the text that spans count.
+    pub fn new(text: &str, offset: usize) -> Self {
+        Self { text: Folded::new(text), offset }
+    }
+
+    /// For each entity the place of the text that the unit most likely means: in its evidence, else among its antecedents, else
+    /// the first; `None` for one that stands only in a heading or the title.
+    pub fn of(&self, entities: &[String], evidence: &[Span], antecedents: &[Span]) -> Vec<Option<Span>> {
+        entities.iter().map(|entity| self.place(entity, evidence, antecedents)).collect()
+    }
+
+    fn place(&self, entity: &str, evidence: &[Span], antecedents: &[Span]) -> Option<Span> {
+        let needle = Folded::new(entity).chars;
+        let n = needle.len();
+        if n == 0 || n > self.text.len() {
+            return None;
+        }
+        let chars = &self.text.chars;
+        let ends = |at: usize, other: Option<&char>| {
+            // `E-01` does not stand in `E-011`.
+            !is_wordlike(chars[at]) || !other.is_some_and(|c| is_wordlike(*c))
+        };
+        let found: Vec<Span> = (0..=self.text.len() - n)
+            .filter(|&at| chars[at..at + n] == *needle)
+            .filter(|&at| ends(at, at.checked_sub(1).map(|b| &chars[b])) && ends(at + n - 1, chars.get(at + n)))
+            .map(|at| self.text.span(at, at + n).shifted(self.offset))
+            .collect();
+        let inside = |spans: &[Span]| found.iter().copied().find(|f| spans.iter().any(|s| s.contains(*f)));
+        inside(evidence).or_else(|| inside(antecedents)).or_else(|| found.first().copied())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +133,14 @@ mod tests {
             ["HX-40", "Automation Runtime", "24V"]
         );
         assert!(entities("").is_empty());
+    }
+
+    #[test]
+    fn an_entity_is_found_where_the_unit_took_it_from() {
+        let text = "E-011 停机。E-01 停机。E-01 复位。";
+        let places = EntityPlaces::new(text, 100);
+        let names = ["E-01".to_owned(), "X-9".to_owned()];
+        assert_eq!(places.of(&names, &[Span::new(118, 126)], &[]), [Some(Span::new(117 + 1, 122)), None]);
+        assert_eq!(places.of(&names, &[], &[]), [Some(Span::new(109, 113)), None]);
     }
 }

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod clause;
+mod compound;
 mod confidence;
 mod entities;
 mod entity_key;
@@ -29,7 +30,7 @@ pub use assemble::review::{
 };
 pub use assemble::{Assembly, assemble, verbatim};
 pub use confidence::REVIEW_BELOW;
-pub use entities::entities;
+pub use entities::{EntityPlaces, entities};
 pub use entity_key::entity_key;
 pub use ledger::{Outcome, SentenceOutcome};
 pub use need::{needs_rewriting, readable_as_they_stand};

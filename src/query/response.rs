@@ -113,4 +113,7 @@ pub struct PropositionHit {
     pub evidence: Vec<Span>,
     /// Names, codes and quantities.
     pub entities: Vec<String>,
+    /// For each of them its place in the document; `null` for one that stands only in a heading or the title.
+    #[serde(default)]
+    pub entity_ranges: Vec<Option<Span>>,
 }

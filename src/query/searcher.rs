@@ -14,7 +14,7 @@ use super::{
 use crate::document::{Format, PathPattern, Span};
 use crate::error::{Error, Kind, Result};
 use crate::index::{FieldWeights, LexicalFilter, LexicalIndex, VectorIndex, open_generation};
-use crate::proposition::{UnitKind, entities, entity_key};
+use crate::proposition::{EntityPlaces, UnitKind, entities, entity_key};
 use crate::store::{DocumentRow, Reader, SectionRow, UnitRow, generation_dir};
 
 /// A writer can replace the generation between our reading its name and opening its files; more often than this in a
@@ -36,6 +36,11 @@ impl std::fmt::Debug for Searcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Searcher").field("dir", &self.reader.dir()).field("generation", &self.generation).finish()
     }
+}
+
+/// True when every range lies inside the section.
+fn within(ranges: &[Span], section: Span) -> bool {
+    ranges.iter().all(|range| !range.is_empty() && section.contains(*range))
 }
 
 /// A section that may become a result.
@@ -329,6 +334,15 @@ impl Searcher {
                 }
             }
         }
+        let places = EntityPlaces::new(&section.text, section.span.start);
+        if let Some((unit, _)) = propositions.iter().find(|(u, _)| !within(&u.unit.evidence, section.span)) {
+            return Err(Error::new(
+                Kind::Corrupt,
+                format!("the evidence of unit {} lies outside its section", unit.id),
+            )
+            .place(&document.path)
+            .hint("`mingti index` the document again"));
+        }
         Ok(SectionResult {
             rank,
             score,
@@ -344,6 +358,7 @@ impl Searcher {
                     score,
                     unit: row.unit.kind,
                     confidence: row.unit.confidence,
+                    entity_ranges: places.of(&row.unit.entities, &row.unit.evidence, &row.unit.antecedents),
                     evidence: row.unit.evidence,
                     entities: row.unit.entities,
                 })

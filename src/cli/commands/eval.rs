@@ -78,7 +78,7 @@ fn extracted(settings: &Settings, args: &EvalExtractArgs, gold: &[GoldPassage]) 
                 (units, uncovered)
             };
             if let Some(file) = &mut file {
-                file.line(&Line { id: &source.id, text: &source.text, units: &units, uncovered: &uncovered })?;
+                file.line(&Line::new(&source.id, &source.text, &units, &uncovered))?;
             }
             let units = units.into_iter().map(scored).collect();
             results.push(ResultPassage { id: source.id.clone(), units, uncovered });

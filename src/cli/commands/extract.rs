@@ -10,7 +10,7 @@ use std::time::Instant;
 use mingti::document::{Document, Format, Span};
 use mingti::extractor::{Extractor, LlamaExtractor, Trace};
 use mingti::ingest::{Context, Effort, IndexOptions, Interrupt, Planner, Prepared, passage_units};
-use mingti::proposition::{Assembly, Passage, SentenceYield, Unit, UnitKind};
+use mingti::proposition::{Assembly, EntityPlaces, Passage, SentenceYield, Unit, UnitKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -59,10 +59,28 @@ impl Source {
 /// A line of `--json`.
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
-    pub(super) id: &'a Value,
-    pub(super) text: &'a str,
-    pub(super) units: &'a [Unit],
-    pub(super) uncovered: &'a [Span],
+    id: &'a Value,
+    text: &'a str,
+    units: Vec<UnitLine<'a>>,
+    uncovered: &'a [Span],
+}
+
+#[derive(Serialize)]
+struct UnitLine<'a> {
+    #[serde(flatten)]
+    unit: &'a Unit,
+    entity_ranges: Vec<Option<Span>>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(id: &'a Value, text: &'a str, units: &'a [Unit], uncovered: &'a [Span]) -> Self {
+        let places = EntityPlaces::new(text, 0);
+        let line = |unit: &'a Unit| UnitLine {
+            entity_ranges: places.of(&unit.entities, &unit.evidence, &unit.antecedents),
+            unit,
+        };
+        Self { id, text, units: units.iter().map(line).collect(), uncovered }
+    }
 }
 
 /// Runs the command.
@@ -99,7 +117,7 @@ pub(crate) fn run(settings: &Settings, args: &ExtractArgs) -> Outcome {
             let Assembly { units, uncovered, .. } = &assembly;
             total.add(source, units);
             if args.json {
-                return out.json(&Line { id: &source.id, text: &source.text, units, uncovered });
+                return out.json(&Line::new(&source.id, &source.text, units, uncovered));
             }
             let id = source.id.as_str().map_or_else(|| source.id.to_string(), str::to_owned);
             out.extraction(&id, passage, &assembly)
