@@ -147,8 +147,13 @@ impl Work<'_> {
         }
         let own = &source.sentences[index];
         let mut said = Said::default();
+        let mut heard = HashSet::new();
         for raw in &written.propositions {
             let statement = tidy(&raw.statement, self.passage.title);
+            // A model that loops says the same again; once is enough for the record.
+            if !heard.insert(statement.clone()) {
+                continue;
+            }
             if let Some(finding) = hopeless(&statement) {
                 self.units.push(rejected(&statement, sentence.span, &[finding]));
                 continue;

@@ -118,11 +118,26 @@ pub(crate) fn compounds(passage: &Passage<'_>) -> Vec<String> {
         }
         places.push(here);
     }
-    let is_name = |name: &&String| counts[*name] >= 2 && !NOT_FIRST.iter().any(|w| name.starts_with(w));
-    let found: HashSet<&String> = places.iter().filter_map(|here| here.iter().rev().find(is_name)).collect();
+    let found: HashSet<&String> = places.iter().filter_map(|here| longest(here, &counts)).collect();
     let mut found: Vec<String> = found.into_iter().cloned().collect();
     found.sort_by_key(|name| (std::cmp::Reverse(name.chars().count()), name.clone()));
     found
+}
+
+/// The longest of `here`, shortest first, that is said twice and does not begin with a verb, whole or cut.
+fn longest<'n>(here: &'n [String], counts: &HashMap<String, usize>) -> Option<&'n String> {
+    let mut cut = 0;
+    for name in here.iter().rev() {
+        if let Some(verb) = NOT_FIRST.iter().filter(|w| name.starts_with(**w)).map(|w| w.chars().count()).max() {
+            cut = verb;
+        }
+        if cut > 0 {
+            cut -= 1;
+        } else if counts.get(name).is_some_and(|n| *n >= 2) {
+            return Some(name);
+        }
+    }
+    None
 }
 
 /// Adds to each unit the compounds that its statement says.

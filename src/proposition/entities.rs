@@ -140,7 +140,7 @@ mod tests {
         let text = "E-011 停机。E-01 停机。E-01 复位。";
         let places = EntityPlaces::new(text, 100);
         let names = ["E-01".to_owned(), "X-9".to_owned()];
-        assert_eq!(places.of(&names, &[Span::new(118, 126)], &[]), [Some(Span::new(117 + 1, 122)), None]);
+        assert_eq!(places.of(&names, &[Span::new(117, 125)], &[]), [Some(Span::new(117, 121)), None]);
         assert_eq!(places.of(&names, &[], &[]), [Some(Span::new(109, 113)), None]);
     }
 }
