@@ -268,6 +268,10 @@ impl Work<'_> {
         if rules.is_empty() || !units.iter().all(|u| u.status == Status::Accepted) {
             return None;
         }
+        for unit in &mut units {
+            // The words are the sentence's own but for those that a rule put in, and it knows from where.
+            unit.antecedents = union(repaired.antecedents.clone());
+        }
         if let [unit] = units.as_mut_slice() {
             // One statement for the whole sentence: all of it is evidence.
             unit.evidence = vec![Span::new(own.span.start + source.frame.places[index].marks, own.span.end)];

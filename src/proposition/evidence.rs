@@ -187,7 +187,15 @@ pub(crate) fn antecedents(statement: &Folded, own: &SentenceView, source: &Sourc
                         i += 1;
                         continue;
                     };
-                    let (mut take, mut place) = (len, None);
+                    // A pair at the edge holds one character of its own sentence: only what lies between was put in.
+                    let (first, last) = (i + usize::from(i > token.start), i + len - usize::from(i + len < token.end));
+                    let inner = last.saturating_sub(first);
+                    if inner < NAME {
+                        i += len.max(1);
+                        continue;
+                    }
+                    i = first;
+                    let (mut take, mut place) = (inner, None);
                     while take >= NAME {
                         place = nearest(body, &statement.chars[i..i + take], own_start, own_end);
                         if place.is_some() {

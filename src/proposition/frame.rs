@@ -4,10 +4,10 @@
 //! with the number of its article, a fault's remedy with the fault. All of it is structure, found without a model.
 
 use crate::document::Span;
-use crate::proposition::Passage;
 use crate::proposition::clause::label_len;
 use crate::proposition::lexis::{Folded, TokenKind, is_content, is_ideograph, tokens};
 use crate::proposition::quantity::quantities;
+use crate::proposition::{Passage, SentenceKind};
 
 /// Most content characters of a label.
 const LABEL: usize = 14;
@@ -60,8 +60,10 @@ pub(crate) struct Article {
     pub(crate) label: String,
     /// Where the label stands.
     pub(crate) span: Span,
-    /// The paragraphs (款) so far, the sentence's own last.
+    /// The paragraphs (款) so far, the sentence's own last; none while only label and title have been read.
     pub(crate) paragraphs: Vec<Span>,
+    /// False where the text leaves open what a paragraph is: a line break without an empty line, a table, code.
+    pub(crate) counted: bool,
 }
 
 /// A heading with a code, and what stands below it.
@@ -104,9 +106,10 @@ impl Frame {
         out
     }
 
-    /// The article in front of `article`, if the passage has it.
+    /// The article in front of `article`, if the passage has it: the one with the number before.
     pub(crate) fn article_before(&self, article: &Article) -> Option<Article> {
-        self.articles().into_iter().rfind(|a| a.span.end <= article.span.start)
+        let before = self.articles().into_iter().rfind(|a| a.span.end <= article.span.start)?;
+        (article_number(&before.label)? + 1 == article_number(&article.label)?).then_some(before)
     }
 
     /// Reads the structure of `passage`; linear in its length.
@@ -126,8 +129,8 @@ impl Frame {
                 label = label_end(own, marks);
                 let pure = label > marks && !own[label..].iter().any(|c| is_content(*c));
                 match open.iter().position(|o| o.style == style && o.depth == depth) {
-                    // `原因：` on a line of its own holds until the next such line.
-                    Some(sibling) if open[sibling].pure && !pure => open.truncate(sibling + 1),
+                    // `原因：` on a line of its own holds until the next line with a label.
+                    Some(sibling) if open[sibling].pure && label == marks => open.truncate(sibling + 1),
                     Some(sibling) => open.truncate(sibling),
                     None if style == Style::Plain => open.retain(|o| o.depth < depth),
                     None => open.retain(|o| o.depth <= depth),
@@ -138,8 +141,17 @@ impl Frame {
                 } else if is_lead_in(&own[marks..]) {
                     above.extend(above_of(own, marks..own.len(), span.start, false));
                 }
-                if style == Style::Plain {
-                    follow(&mut article, own, span);
+                match sentence.kind {
+                    SentenceKind::Heading => article = None,
+                    _ if style != Style::Plain => {}
+                    SentenceKind::Prose | SentenceKind::ListItem => {
+                        follow(&mut article, own, span, is_set_apart(&chars[..span.start]));
+                    }
+                    SentenceKind::TableRow | SentenceKind::Verbatim => {
+                        if let Some(article) = &mut article {
+                            article.counted = false;
+                        }
+                    }
                 }
                 open.push(Open { style, depth, pure, above });
             } else if let Some(last) = open.last_mut()
@@ -259,8 +271,15 @@ fn above_of(own: &[char], range: std::ops::Range<usize>, offset: usize, is_label
     (start < end).then(|| Above { text, span: Span::new(offset + start, offset + end), is_label })
 }
 
+/// True where a paragraph surely begins: at the start, behind an empty line, or with an indent of two full-width blanks.
+fn is_set_apart(before: &[char]) -> bool {
+    let gap: Vec<char> = before.iter().rev().take_while(|c| c.is_whitespace()).copied().collect();
+    let breaks = gap.iter().filter(|c| **c == '\n').count();
+    gap.len() == before.len() || breaks >= 2 || gap.starts_with(&['\u{3000}', '\u{3000}'])
+}
+
 /// Keeps the count of articles and of their paragraphs.
-fn follow(article: &mut Option<Article>, own: &[char], span: Span) {
+fn follow(article: &mut Option<Article>, own: &[char], span: Span, set_apart: bool) {
     let numeral = |c: &char| c.is_ascii_digit() || "〇零一二三四五六七八九十百千".contains(*c);
     let digits = own.iter().skip(1).take_while(|c| numeral(c)).count();
     if own.first() == Some(&'第') && digits > 0 && matches!(own.get(digits + 1), Some('条' | '條')) {
@@ -272,13 +291,46 @@ fn follow(article: &mut Option<Article>, own: &[char], span: Span) {
         if own.get(end).is_none_or(|c| c.is_whitespace() || matches!(c, '　' | '【' | '[' | '：' | ':')) {
             let label = own[..end].iter().collect();
             let place = Span::new(span.start, span.start + end);
-            *article = Some(Article { label, span: place, paragraphs: vec![span] });
+            // Behind the number stands the first paragraph, or nothing, or a title, which ends in no mark.
+            let says = own[end..].iter().rfind(|c| !c.is_whitespace()).is_some_and(|c| is_stop(*c));
+            let paragraphs = if says { vec![span] } else { Vec::new() };
+            *article = Some(Article { label, span: place, paragraphs, counted: true });
             return;
         }
     }
     if let Some(article) = article {
+        article.counted &= set_apart;
         article.paragraphs.push(span);
     }
+}
+
+fn is_stop(c: char) -> bool {
+    matches!(c, '。' | '；' | '：' | '，' | '！' | '？' | ';' | ':' | ',' | '.' | '”')
+}
+
+/// 36 of `第三十六条`; `None` for `第三十六条之一`.
+fn article_number(label: &str) -> Option<u32> {
+    let number = label.strip_prefix('第')?.strip_suffix(['条', '條'])?;
+    if let Ok(number) = number.parse() {
+        return Some(number);
+    }
+    let (mut total, mut digit) = (0u32, 0u32);
+    for c in number.chars() {
+        match (c, "零一二三四五六七八九".chars().position(|d| d == c || (d == '零' && c == '〇'))) {
+            (_, Some(value)) => digit = u32::try_from(value).ok()?,
+            ('十' | '百' | '千', None) => {
+                let unit = match c {
+                    '十' => 10,
+                    '百' => 100,
+                    _ => 1000,
+                };
+                total += digit.max(1) * unit;
+                digit = 0;
+            }
+            _ => return None,
+        }
+    }
+    Some(total + digit)
 }
 
 /// The deepest heading with a code, and the headings below it.

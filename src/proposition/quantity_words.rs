@@ -13,7 +13,7 @@ pub(super) const MEASURES: &str = "\
 pub(super) const UNITS: &str = "\
     v ma w kw mw kv mv hz khz mhz ghz s ms us ns min h hr mm cm m km um μm micron inch inches ft kg g lb nm \
     kn pa kpa mpa bar psi ml l rpm r/min ohm ω kω c f k db bit byte kb mb gb tb px second minut hour day \
-    week month year percent degre time bus mm/s m/s mm/min";
+    week month year percent degre time litr liter gallon metr meter volt amp watt newton pound bus mm/s m/s mm/min";
 
 /// English numbers written as words, from two on: `one` is mostly an article.
 pub(super) const WORDS: &str = "\

@@ -49,13 +49,17 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
     };
     let mut out = Vec::new();
     for condition in conditions {
-        let aligned = &candidate.alignment.range;
+        // An exception stands beside what it is an exception from, in a clause that the statement may only say again.
+        let excepts = own.folded.has(condition.range.start, "除");
+        let aligned = if excepts { &candidate.alignment.evidence } else { &candidate.alignment.range };
         // A governed stretch may join facts; saying one of them is saying something that the condition governs.
         let says = |stretch: &Range<usize>| {
             let inside = own.clauses.iter().filter(|c| stretch.start <= c.start && c.end <= stretch.end + 1);
             inside.chain([stretch]).any(|clause| {
                 let (terms, held) = share(clause);
-                terms >= MIN_TERMS && held >= SAID && clause.start < aligned.end && aligned.start < clause.end
+                (terms >= MIN_TERMS && held >= SAID || is_made_of(candidate, clause))
+                    && clause.start < aligned.end
+                    && aligned.start < clause.end
             })
         };
         if !condition.governs.iter().any(says) {
@@ -69,6 +73,15 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
         }
     }
     out
+}
+
+/// True when most of what a statement says are words of `clause`, though the clause may say more.
+fn is_made_of(candidate: &Candidate<'_>, clause: &Range<usize>) -> bool {
+    /// Fewest words.
+    const FEWEST: usize = 3;
+    let inside: HashSet<&str> = candidate.own.terms_in(clause).map(|t| t.key.as_str()).collect();
+    let held = candidate.terms.iter().filter(|t| inside.contains(t.key.as_str())).count();
+    held >= FEWEST && held as f32 >= SAID * candidate.terms.len() as f32
 }
 
 /// Stretches between commas, and whether a semicolon or full stop closes each.
@@ -112,6 +125,9 @@ fn chinese(own: &SentenceView) -> Vec<Condition> {
         let governs: Vec<Range<usize>> = following(&all, i).filter(|r| !is_condition(text, r)).collect();
         if (opens || closes) && !governs.is_empty() {
             out.push(Condition { range: range.clone(), governs, marked: opens });
+        } else if let Some(end) = exception(text, range) {
+            let out_of = (range.start..end).find(|&k| text.has(k, "除")).unwrap_or(range.start);
+            out.push(Condition { range: out_of..end, governs: vec![end..range.end], marked: true });
         } else if opens && text.has(start, "除非") && i > 0 {
             out.push(Condition { range: range.clone(), governs: vec![all[i - 1].0.clone()], marked: true });
         }
@@ -119,7 +135,17 @@ fn chinese(own: &SentenceView) -> Vec<Condition> {
     out
 }
 
+/// End of `除照明外` where what it is an exception from stands right behind it.
+fn exception(text: &Folded, range: &Range<usize>) -> Option<usize> {
+    let from = range.clone().find(|&k| text.has(k, "除") && !NOT_IF.iter().any(|w| text.has(k, w)))?;
+    let end = (from + 2..range.end).find(|&k| text.has(k, "外") && !text.has(k, "外部"))? + 1;
+    (range.end - end >= 2).then_some(end)
+}
+
 fn is_condition(text: &Folded, range: &Range<usize>) -> bool {
+    if text.has(range.start, "除") && exception(text, range).is_some() {
+        return false;
+    }
     IF_ZH.iter().any(|w| text.has(range.start, w))
         || (WHEN_ZH.iter().any(|w| text.ends(range.end, w)) && range.len() >= 5)
 }

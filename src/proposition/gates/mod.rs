@@ -6,6 +6,7 @@
 mod antecedent;
 mod condition;
 mod content;
+mod exchange;
 mod form;
 mod modal;
 mod modality;
@@ -13,7 +14,11 @@ mod name;
 mod neighbour;
 mod number;
 mod opposite;
+mod order;
+mod quantifier;
 mod reference;
+#[cfg(test)]
+mod wrong_tests;
 
 pub(crate) use content::support;
 pub(crate) use modal::{Force, Modal, modals};
@@ -118,6 +123,9 @@ pub(crate) fn examine(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding
     findings.extend(condition::check(candidate));
     findings.extend(antecedent::check(candidate, source));
     findings.extend(opposite::check(candidate, source));
+    findings.extend(order::check(candidate, source));
+    findings.extend(quantifier::check(candidate, source));
+    findings.extend(exchange::check(candidate, source));
     findings.extend(content::check(candidate, source));
     findings.extend(neighbour::check(candidate, source));
     findings

@@ -24,6 +24,8 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> 
         }
     }
     out.extend(new_sign(candidate, source));
+    out.extend(bound_dropped(candidate));
+    out.extend(new_month(candidate, source));
     out
 }
 
@@ -101,6 +103,66 @@ fn came_along(quantity: &Quantity, statement: &Folded, source: &Source) -> bool 
         let after = right.iter().filter(|c| content(c)).zip(body.chars[k.end..].iter().filter(|c| content(c)));
         before.take_while(|(a, b)| a == b).count() + after.take_while(|(a, b)| a == b).count() >= COMPANY
     })
+}
+
+/// An English month beside a number, where the source has no such date.
+fn new_month(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
+    const MONTHS: &[&str] = &[
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let dated = |text: &Folded, month: &str| {
+        (0..text.len()).any(|i| {
+            let end = i + month.len();
+            text.has(i, month)
+                && (text.chars.get(end) == Some(&' ') && text.chars.get(end + 1).is_some_and(char::is_ascii_digit)
+                    || i >= 2 && text.chars[i - 1] == ' ' && text.chars[i - 2].is_ascii_digit())
+        })
+    };
+    let new =
+        |month: &&&str| dated(&candidate.folded, month) && !dated(&source.body, month) && !dated(&source.heads, month);
+    MONTHS.iter().find(new).map(|month| Finding::reject("number-not-in-source", *month))
+}
+
+/// `至少每年一次` without its 至少: bounds of what is counted in words.
+fn bound_dropped(candidate: &Candidate<'_>) -> Option<Finding> {
+    const BOUNDS: &[&str] = &["至少", "至多", "最多", "最少", "at least", "at most"];
+    const SAME: &[&str] = &[
+        "不少于",
+        "不低于",
+        "不超过",
+        "不多于",
+        "以上",
+        "以内",
+        "不得少于",
+        "不得超过",
+        "no less",
+        "not less",
+        "no fewer",
+        "no more",
+        "not more",
+        "minimum",
+        "maximum",
+        "or more",
+    ];
+    let (own, said) = (&candidate.own.folded, &candidate.folded);
+    let has = |words: &[&str]| (0..said.len()).any(|i| words.iter().any(|w| said.has(i, w)));
+    let range = &candidate.alignment.evidence;
+    let word = (range.start..range.end).find_map(|i| BOUNDS.iter().copied().find(|w| own.has(i, w)).map(|w| (i, w)))?;
+    let end = word.0 + word.1.chars().count();
+    let next = candidate.own.terms.iter().find(|t| t.start >= end)?;
+    let dropped = next.start <= end + 1 && candidate.set.contains(&next.key) && !has(BOUNDS) && !has(SAME);
+    dropped.then(|| Finding::reject("comparison-dropped", word.1))
 }
 
 /// A sign of comparison or tolerance that the source does not use at all. A minus sign is part of its number.

@@ -33,6 +33,21 @@ const PAIRS: &[(&str, &str)] = &[
     ("有效", "无效"),
     ("正常", "异常"),
     ("成功", "失败"),
+    ("至少", "至多"),
+    ("至少", "最多"),
+    ("高温", "低温"),
+    ("高压", "低压"),
+    ("高电平", "低电平"),
+    ("升高", "下降"),
+    ("上升", "降低"),
+    ("上限", "下限"),
+    ("常开", "常闭"),
+    ("吸合", "释放"),
+    ("正极", "负极"),
+    ("正向", "反向"),
+    ("正限位", "负限位"),
+    ("手动", "自动"),
+    ("进油", "回油"),
     ("open", "close"),
     ("opened", "closed"),
     ("on", "off"),
@@ -49,7 +64,15 @@ const PAIRS: &[(&str, &str)] = &[
     ("connect", "disconnect"),
     ("tighten", "loosen"),
     ("internal", "external"),
+    ("at least", "at most"),
+    ("high", "low"),
+    ("higher", "lower"),
+    ("positive", "negative"),
+    ("normally open", "normally closed"),
+    ("manual", "automatic"),
 ];
+/// Prefixes that turn an English word into its opposite.
+const PREFIXES: &[&str] = &["un", "in", "im", "ir", "non", "non-", "dis", "de"];
 
 pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> {
     let mut out = Vec::new();
@@ -71,7 +94,24 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> 
             }
         }
     }
+    out.extend(prefixed(candidate));
     out
+}
+
+/// `trained` for `untrained`, and the other way round.
+fn prefixed(candidate: &Candidate<'_>) -> Option<Finding> {
+    let words = |text: &Folded| -> Vec<String> {
+        let whole = text.text(0, text.len());
+        whole.split(|c: char| !c.is_ascii_alphabetic() && c != '-').map(str::to_owned).collect()
+    };
+    let (said, own) = (words(&candidate.folded), words(&candidate.own.folded));
+    let missing = |word: &String, words: &[String]| !words.contains(word);
+    let opposite = |a: &str, b: &str| a.len() >= 4 && PREFIXES.iter().any(|p| b.strip_prefix(p) == Some(a));
+    let wrong = said.iter().filter(|w| missing(w, &own)).find_map(|w| {
+        let meant = own.iter().filter(|o| missing(o, &said)).find(|o| opposite(w, o) || opposite(o, w))?;
+        Some((w, meant))
+    })?;
+    Some(Finding::reject("opposite", format!("{} / {}", wrong.0, wrong.1)))
 }
 
 fn count(text: &Folded, word: &str) -> usize {

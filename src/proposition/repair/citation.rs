@@ -21,16 +21,18 @@ pub(super) fn restore(statement: &str, index: usize, source: &Source) -> Option<
     let mut rest = statement;
     while let Some(c) = rest.chars().next() {
         let (name, place, len) = match () {
-            () if rest.starts_with("前两款") && now >= 3 => {
+            () if rest.starts_with("前两款") && now >= 3 && article.counted => {
                 let both = format!("{}第{}款和第{}款", article.label, numeral(now - 2)?, numeral(now - 1)?);
                 (both, Some(article.paragraphs[now - 3]), "前两款".len())
             }
-            () if rest.starts_with("前款") && now >= 2 => {
+            () if rest.starts_with("前款") && now >= 2 && article.counted => {
                 let place = article.paragraphs[now - 2];
                 let quoted = quotation(&rest["前款".len()..], place, source).unwrap_or_default();
                 (format!("{}{quoted}", paragraph(article, now - 1)?), Some(place), "前款".len())
             }
-            () if rest.starts_with("本款") => (paragraph(article, now)?, None, "本款".len()),
+            () if rest.starts_with("本款") && now >= 1 && article.counted => {
+                (paragraph(article, now)?, None, "本款".len())
+            }
             () if is_this_article(rest) => (article.label.clone(), None, "本条".len()),
             () if rest.starts_with("前条") => match source.frame.article_before(article) {
                 Some(earlier) => (earlier.label.clone(), Some(earlier.span), "前条".len()),
@@ -51,19 +53,28 @@ pub(super) fn restore(statement: &str, index: usize, source: &Source) -> Option<
     (!places.is_empty()).then_some((out, places))
 }
 
-/// What the paragraph says first, in brackets, where the statement speaks of something `规定的` there and it is short.
+/// What the paragraph says, in brackets, where the statement speaks of something `规定的` there: all of it, or its first sentence
+/// and `……` where the others only add to that. One of several things that stand side by side would narrow what is meant.
 fn quotation(rest: &str, place: Span, source: &Source) -> Option<String> {
     /// Longest quotation, in characters.
     const LONGEST: usize = 40;
     if !rest.starts_with("规定的") {
         return None;
     }
-    let text = squeeze(&source.slice(place));
+    let first = source.sentences.iter().position(|s| s.span == place)?;
+    let more = source.frame.places[first + 1..].iter().take_while(|p| !p.begins).count();
+    let adds = |text: &str| refers(text) || text.trim_end_matches('。').ends_with("除外");
+    let added = source.sentences[first + 1..=first + more].iter().all(|s| adds(&s.original));
     let label = source.frame.articles().into_iter().rev().find(|a| place.contains(a.span)).map(|a| a.label);
-    let text = label.and_then(|l| text.strip_prefix(&l).map(str::to_owned)).unwrap_or(text);
-    let text = text.trim().trim_end_matches(['；', ';', '。']);
-    let short = text.chars().count() <= LONGEST && !text.contains(['（', '(']);
-    (short && !refers(text)).then(|| format!("（{text}）"))
+    let quoted = |end: usize| {
+        let text = squeeze(&source.slice(Span::new(place.start, source.sentences[end].span.end)));
+        let text = label.as_ref().and_then(|l| text.strip_prefix(l).map(str::to_owned)).unwrap_or(text);
+        let text = text.trim().trim_end_matches(['；', ';', '。']).to_owned();
+        let short = text.chars().count() <= LONGEST && !text.contains(['（', '(']) && !text.ends_with(['：', ':']);
+        (short && !refers(&text)).then_some(text)
+    };
+    let whole = quoted(first + more).map(|text| format!("（{text}）"));
+    whole.or_else(|| quoted(first).filter(|_| added).map(|text| format!("（{text}……）")))
 }
 
 /// `前款规定的期限，从甲之日起计算；有乙情形的，从丙之日起计算`: what stands behind the semicolon has the same subject.

@@ -2,8 +2,8 @@
 
 use crate::document::Span;
 use crate::proposition::frame::plain_heading;
-use crate::proposition::gates::refers;
-use crate::proposition::lexis::{Folded, is_content, is_ideograph, is_wordlike};
+use crate::proposition::gates::{modals, refers};
+use crate::proposition::lexis::{Folded, TokenKind, is_content, is_ideograph, is_wordlike, tokens};
 use crate::proposition::source::Source;
 use crate::proposition::tidy::squeeze;
 
@@ -108,11 +108,15 @@ fn resolve(noun: &[char], word: &str, before: &str, index: usize, source: &Sourc
     let run = noun[gap..].iter().take(12).take_while(|c| is_ideograph(**c) || is_wordlike(**c) || **c == ' ').count();
     let generic = GENERIC.iter().find(|g| starts(&noun[gap..], g));
     // On a fault's page `该警告` is the fault.
-    if let (Some(fault), Some(topic)) =
-        (FAULTS.iter().filter(|f| starts(&noun[gap..], f)).max_by_key(|f| f.len()), &source.frame.topic)
-        && !before.contains(&topic.name)
+    if let Some(fault) = FAULTS.iter().filter(|f| starts(&noun[gap..], f)).max_by_key(|f| f.len())
+        && let Some(topic) = source.frame.topic.as_ref().filter(|t| !before.contains(&t.name))
     {
-        return Some(((format!("{fault}“{}”", topic.name), None), gap + fault.chars().count()));
+        let len = gap + fault.chars().count();
+        let sure = !PLURAL.contains(&word)
+            && ends_noun(&noun[len..])
+            && is_faults_page(source)
+            && !names_another_fault(before, index, source);
+        return sure.then(|| ((format!("{fault}“{}”", topic.name), None), len));
     }
     // 本 and 此 point only with a noun for the whole: 本设备, not 本地.
     if matches!(word, "本" | "此") && generic.is_none() {
@@ -134,15 +138,95 @@ fn resolve(noun: &[char], word: &str, before: &str, index: usize, source: &Sourc
         if before.contains(&text) {
             return None;
         }
-        let name = entry(&text, source).or_else(|| above(&text, source));
-        let name = name.or_else(|| if PLURAL.contains(&word) { None } else { full_name(&text, index, source) });
+        // 该抵押权人 is no 抵押权.
+        if !ends_noun(&noun[gap + len..]) {
+            continue;
+        }
+        let plural = PLURAL.contains(&word);
+        let name = if plural { None } else { entry(&text, index, source) };
+        let name = name.or_else(|| above(&text, plural, index, source));
+        let name = name.or_else(|| if plural { None } else { full_name(&text, index, source) });
         if let Some(name) = name {
             return Some((name, gap + len));
         }
     }
-    let product = source.frame.product.clone().filter(|_| generic.is_some())?;
-    Some(((product, None), gap + generic.map_or(0, |g| g.chars().count())))
+    let len = gap + generic.map_or(0, |g| g.chars().count());
+    let product = source.frame.product.clone().filter(|_| generic.is_some() && ends_noun(&noun[len..]))?;
+    Some(((product, None), len))
 }
+
+/// True where no noun goes on: a mark, or a word that opens a predicate or a phrase. 该错误文本模块 is no 错误.
+fn ends_noun(rest: &[char]) -> bool {
+    const OPEN: &str = "的是为為由采具有应應可会會能需必须須不将將已未在被与與和及或也都就时時后後前上中下内使令让把對对於于从\
+                        以用通当當如处即到至得允启常仅只还還又再最来來若且并並而等适適描伴消仍另需要称稱";
+    const WORDS: &[&str] = &[
+        "装有", "装在", "带有", "含有", "包含", "包括", "发生", "发出", "出现", "出厂", "改变", "保存", "儲存", "储存",
+        "提供", "支持", "支援", "出", "一般", "自动", "无法", "没有", "没", "导致", "造成", "显示", "输入", "超过",
+        "低于", "高于", "达到", "起", "命名", "進行", "进行", "运行", "工作", "位于", "安装", "连接", "接收", "每",
+        "报告", "指", "表示", "说明",
+    ];
+    let blank = rest.iter().take_while(|c| **c == ' ').count();
+    match rest.get(blank) {
+        Some(&c) if is_ideograph(c) => OPEN.contains(c) || WORDS.iter().any(|w| starts(&rest[blank..], w)),
+        Some(&c) if is_wordlike(c) || c == '-' => false,
+        _ => true,
+    }
+}
+
+/// True where the headings say that the page is one fault's: a number in front, or a word for a fault.
+fn is_faults_page(source: &Source) -> bool {
+    let spoken = |text: &str| {
+        let lower = text.to_lowercase();
+        FAULTS.iter().any(|f| text.contains(f)) || ["alarm", "error", "fault"].iter().any(|w| lower.contains(w))
+    };
+    let numbered = |name: &str| name.chars().take_while(char::is_ascii_digit).count() >= 3;
+    source.frame.topic.as_ref().is_some_and(|t| numbered(&t.name)) || source.heading_path.iter().any(|h| spoken(h))
+}
+
+/// True where the words in front, or the sentence in front, speak of a fault other than the page's: a code, or a noun that says
+/// which.
+fn names_another_fault(before: &str, index: usize, source: &Source) -> bool {
+    let Some(topic) = &source.frame.topic else { return false };
+    let topic = Folded::new(&topic.name);
+    let another = |text: &str| {
+        let text = Folded::new(text);
+        let code = tokens(&text).into_iter().any(|t| {
+            let token = &text.chars[t.start..t.end];
+            let digits = token.iter().filter(|c| c.is_ascii_digit()).count();
+            matches!(t.kind, TokenKind::Code | TokenKind::Number) && digits >= 3 && !topic.contains_word(token)
+        });
+        code || FAULTS.iter().any(|fault| is_qualified(&text, fault, &topic))
+    };
+    let in_front = index.checked_sub(1).filter(|_| !source.frame.places[index].begins);
+    another(before) || in_front.is_some_and(|i| another(&source.sentences[i].original))
+}
+
+/// True where `head` stands in `text` with words in front that say which, other than those of `name`.
+fn is_qualified(text: &Folded, head: &str, name: &Folded) -> bool {
+    let needle = Folded::new(head).chars;
+    let own: Vec<char> = name.chars.iter().copied().filter(|c| *c != ' ').collect();
+    (0..(text.len() + 1).saturating_sub(needle.len())).any(|at| {
+        if text.chars[at..at + needle.len()] != *needle {
+            return false;
+        }
+        let front: Vec<char> = text.chars[..at].iter().copied().filter(|c| *c != ' ').collect();
+        let Some(&last) = front.last() else { return false };
+        let marked = matches!(last, '`' | '”' | '」' | '』' | ')' | '）' | ']');
+        if !(marked || is_content(last)) || is_joint(last) || PREDICATES.contains(last) {
+            return false;
+        }
+        let said: String = front[front.len().saturating_sub(4)..].iter().collect();
+        let plain = DETERMINERS.iter().chain(VERBS).chain(COUNTED).any(|w| said.ends_with(w));
+        let whole: Vec<char> = front.iter().chain(&needle).copied().collect();
+        // The name itself, or its end, is no other thing.
+        let shared = whole.iter().rev().zip(own.iter().rev()).take_while(|(a, b)| a == b).count();
+        !plain && shared <= needle.len() && !(marked && front.len() >= own.len() && shared == own.len())
+    })
+}
+
+/// Words in front of a noun that say how many, not which.
+const COUNTED: &[&str] =
+    &["个", "個", "种", "種", "台", "条", "條", "些", "任何", "所有", "其他", "其它", "全部", "错误", "有关", "相关"];
 
 /// The sentence in front, within the same paragraph and short enough to be quoted.
 fn quotation(index: usize, source: &Source) -> Option<(String, Span)> {
@@ -159,25 +243,49 @@ fn starts(chars: &[char], word: &str) -> bool {
     word.chars().count() <= chars.len() && word.chars().zip(chars).all(|(a, b)| a == *b)
 }
 
-/// `该命令` under the heading `SAVE_STATE`.
-fn entry(head: &str, source: &Source) -> Option<Name> {
+/// `该命令` under the heading `SAVE_STATE`, where no other command has been named.
+fn entry(head: &str, index: usize, source: &Source) -> Option<Name> {
     let heading = plain_heading(source.heading_path.last()?).trim_matches(['`', '[', ']']);
     let identifier = heading.chars().all(|c| is_wordlike(c) || matches!(c, '-' | '.')) && heading.chars().count() >= 2;
-    (identifier && ENTRIES.contains(&head)).then(|| (format!("{heading}{head}"), None))
+    let alone = identifier && ENTRIES.contains(&head) && !is_rivalled(head, heading, index, source);
+    alone.then(|| (format!("{heading}{head}"), None))
 }
 
-/// A heading, the product or a name of the document that ends in `head`.
-fn above(head: &str, source: &Source) -> Option<Name> {
+/// The heading, the product or a name of the document that ends in `head`. A reference to several things means no name that
+/// stands further off than the heading.
+fn above(head: &str, plural: bool, index: usize, source: &Source) -> Option<Name> {
     let len = head.chars().count();
-    let headings = source.heading_path.iter().rev().map(|h| plain_heading(h));
-    headings
-        .chain(source.frame.product.iter().map(String::as_str))
-        .chain(source.names.iter().map(String::as_str))
+    let in_statute = source.frame.places[index].article.is_some();
+    let heading = source.heading_path.last().map(|h| plain_heading(h)).filter(|h| !in_statute && is_noun(h, head));
+    let further = source.frame.product.iter().chain(&source.names).map(String::as_str).filter(|_| !plural);
+    heading
+        .into_iter()
+        .chain(further)
         .find(|h| {
             let all = h.chars().count();
             h.ends_with(head) && all > len && all <= LONGEST && !VERBS.iter().any(|v| h.starts_with(v))
         })
+        .filter(|h| !is_rivalled(head, h, index, source))
         .map(|h| (h.to_owned(), None))
+}
+
+/// True for a heading that names one thing: no clause, no list, no chapter, nothing that is done.
+fn is_noun(heading: &str, head: &str) -> bool {
+    const JOINTS: &str = "的了是在和与與及或等而且并並但对對于於由将將被把为為以使让時时第";
+    const DONE: &[&str] = &[
+        "处理", "处置", "报告", "写入", "读取", "加载", "下载", "上传", "发送", "接收", "定义", "指定", "运行", "执行",
+        "添加", "删除", "使用", "安装", "拆卸", "更换", "检查", "设置", "调整", "清洁", "计算", "无法", "启动", "停止",
+    ];
+    let front = heading.strip_suffix(head).unwrap_or(heading);
+    let plain = front.chars().all(|c| is_content(c) && !JOINTS.contains(c) || matches!(c, ' ' | '-' | '_' | '.' | '/'));
+    plain && !DONE.iter().any(|w| front.contains(w)) && modals(&Folded::new(front), true).is_empty()
+}
+
+/// True where the text up to the sentence speaks of another thing of the kind: `G1 命令` on the page of the G-Code commands.
+fn is_rivalled(head: &str, name: &str, index: usize, source: &Source) -> bool {
+    let end = source.sentences[index].span.start;
+    let text = Folded::new(&source.slice(Span::new(0, end)));
+    is_qualified(&text, head, &Folded::new(name))
 }
 
 /// The one full name in the sentences right in front that ends in `head`; `None` if there are two.
@@ -195,7 +303,9 @@ fn full_name(head: &str, index: usize, source: &Source) -> Option<Name> {
         let start = named_start(body, at)
             .or_else(|| subject_start(body, at, end, source))
             .or_else(|| object_start(body, at, end));
-        let Some(start) = start.filter(|s| *s < at && end - s <= LONGEST) else { continue };
+        let Some(start) = start.filter(|s| *s < at && end - s <= LONGEST && ends_noun(&body.chars[end..])) else {
+            continue;
+        };
         let span = body.span(start, end);
         let name = source.slice(span);
         match &found {
@@ -256,11 +366,28 @@ fn named_start(body: &Folded, at: usize) -> Option<usize> {
             {
                 start -= 1;
             }
+            // `Hybrid CoreXZ 运动学` is one name, and half of it another.
+            while start > 1 && body.chars[start - 1] == ' ' && is_wordlike(body.chars[start - 2]) {
+                start -= 1;
+                while start > 0 && (is_wordlike(body.chars[start - 1]) || body.chars[start - 1] == '-') {
+                    start -= 1;
+                }
+            }
             let word = &body.chars[start..k];
-            (word.iter().any(char::is_ascii_alphabetic)).then_some(start)
+            let cut = start.checked_sub(1).is_some_and(|b| {
+                let before = body.chars[b];
+                is_ideograph(before) && !is_joint(before) && !verb_ends(&body.chars[..start])
+            });
+            (!cut && word.iter().any(char::is_ascii_alphabetic)).then_some(start)
         }
         _ => None,
     }
+}
+
+/// True where a verb, or a word that is no part of a name, stands right in front.
+fn verb_ends(front: &[char]) -> bool {
+    let tail: String = front[front.len().saturating_sub(4)..].iter().collect();
+    VERBS.iter().any(|v| tail.ends_with(v))
 }
 
 /// Start of a subject that opens its sentence and is followed by its predicate: `液压站风扇由…`.

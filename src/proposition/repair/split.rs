@@ -20,8 +20,9 @@ pub(crate) fn split(statement: &str) -> Vec<String> {
     let clauses = pieces(&chars);
     let first = clauses.iter().take_while(|c| is_circumstance(c)).count();
     let Some((main, later)) = clauses.get(first..).and_then(|c| c.split_first()) else { return whole };
-    // A circumstance further on holds for what follows it, which only a reader can tell.
-    if later.iter().any(|c| is_circumstance(c)) {
+    // A circumstance further on holds for what follows it, an exception for what stands before it: only a reader can tell how
+    // much of it.
+    if later.iter().any(|c| is_circumstance(c) || excepts(c)) {
         return whole;
     }
     let circumstance: String = clauses[..first].iter().flatten().collect();
@@ -39,7 +40,9 @@ pub(crate) fn split(statement: &str) -> Vec<String> {
         if plain
             && joined > 0
             && let Some(prefix) = shared.clone().or_else(|| prefix_of(main))
+            && (shared.is_some() || says_all(&main[prefix.len()..]))
             && !has_modal(&clause[joined..])
+            && !closes_attribute(main, clause)
         {
             parts.push(current.iter().collect());
             current = prefix.iter().copied().chain(clause[joined..].iter().copied()).collect();
@@ -185,6 +188,54 @@ fn joining(clause: &[char]) -> usize {
     )
 }
 
+/// `但紧急情况除外`, `除非已经泄压`: takes something back.
+fn excepts(clause: &[char]) -> bool {
+    let text = text(clause);
+    ["但", "除非", "不过", "然而", "不包括", "不适用"].iter().any(|w| text.starts_with(w)) || text.ends_with("除外")
+}
+
+/// Verbs whose object may stand behind the second predicate: `制定并落实制度`.
+const TRANSITIVE: &[&str] = &[
+    "建立", "健全", "制定", "落实", "实施", "组织", "完善", "设立", "执行", "编制", "修订", "审查", "审核", "批准",
+    "检查", "确认", "记录", "保存", "使用", "安装", "拆卸", "更换", "清洁", "清洗", "调整", "校准", "打开", "关闭",
+    "启动", "停止", "测量", "监控", "监视", "管理", "维护", "操作", "检测", "测试", "设置", "选择", "读取", "写入",
+    "加载", "下载", "保持", "采取", "提供", "提出", "接受", "签订", "核实", "配备", "设置", "公布", "发布", "修改",
+];
+/// Say how, not what.
+const ADVERBS: &[&str] =
+    &["立即", "及时", "定期", "依法", "首先", "尽快", "按时", "认真", "仔细", "严格", "自动", "共同", "事先", "如实"];
+/// Two ideographs that need no object.
+const COMPLETE: &[&str] = &[
+    "停机", "停车", "回零", "归零", "断电", "报警", "泄压", "通电", "上电", "关机", "开机", "降速", "减速", "加速",
+    "闪烁", "变红", "重启",
+];
+
+/// True for a predicate with its object, so that nothing of it stands behind the next one.
+fn says_all(predicate: &[char]) -> bool {
+    let whole = text(predicate);
+    let mut rest = whole.as_str();
+    while let Some(tail) = ADVERBS.iter().find_map(|w| rest.strip_prefix(w)) {
+        rest = tail;
+    }
+    if rest.chars().count() <= 2 {
+        return COMPLETE.contains(&rest);
+    }
+    while let Some(tail) = TRANSITIVE.iter().find_map(|w| rest.strip_prefix(w)) {
+        rest = tail;
+    }
+    !rest.is_empty()
+}
+
+/// `履行交付货物，并移交单证的义务`: the noun that closes the joined clause belongs to both.
+fn closes_attribute(first: &[char], joined: &[char]) -> bool {
+    const NOUNS: &[&str] = &[
+        "义务", "权利", "责任", "情形", "情况", "方式", "条件", "要求", "功能", "能力", "行为", "程序", "资格", "职责",
+        "职权", "期限", "费用",
+    ];
+    let (first, joined) = (text(first), text(joined));
+    NOUNS.iter().any(|noun| joined.ends_with(&format!("的{noun}")) && !first.ends_with(noun))
+}
+
 /// Length of 同时 at the start of a clause.
 fn together(clause: &[char]) -> usize {
     let text: String = clause.iter().collect();
@@ -231,7 +282,7 @@ fn conjunct(clause: &[char]) -> Option<(String, Vec<char>, Vec<char>)> {
         return None;
     }
     let tail = tail[1..].to_vec();
-    (tail.len() >= 3 && at - end >= 2 && !has_modal(&tail))
+    (tail.len() >= 3 && says_all(&clause[end..at]) && !has_modal(&tail) && !closes_attribute(&clause[..at], &tail))
         .then(|| (clause[..at].iter().collect(), tail, clause[..end].to_vec()))
 }
 
@@ -245,8 +296,15 @@ fn has_modal(clause: &[char]) -> bool {
 
 /// A subject of at least two ideographs, and a modal behind it.
 fn stands_alone(clause: &[char]) -> bool {
+    /// Open no subject: a joint, a verb whose object holds the modal (`适用于可以联网的设备`), or 任何人, of whom something is said
+    /// about what stands in front (`费用应当上缴，任何人不得截留`).
+    const NO_SUBJECT: &[&str] = &[
+        "并", "並", "且", "而", "或", "以及", "从而", "以便", "适用", "用于", "用来", "具有", "包含", "包括", "属于",
+        "位于", "便于", "由于", "按照", "根据", "通过", "使用", "采用", "有", "是", "为", "使", "让", "用", "由", "对",
+        "向", "任何",
+    ];
     let text: String = clause.iter().collect();
-    if joining(clause) > 0 || together(clause) > 0 {
+    if joining(clause) > 0 || together(clause) > 0 || NO_SUBJECT.iter().any(|w| text.starts_with(w)) {
         return false;
     }
     modals(&Folded::new(&text), true)
@@ -290,6 +348,13 @@ mod tests {
             "班组应当统计停机次数，并定期向车间公布。",
             "操作人员需按住按钮，并且指示灯变红。",
             "可以根据情况，同时停用两台压机。",
+            "操作人员应当打开防护罩，并切断电源，但试车期间可以带电作业。",
+            "车间应当制定并实施检修计划。",
+            "车间应当建立健全并落实检修制度。",
+            "出卖人应当履行交付货物，并移交单证的义务。",
+            "罚款必须全部上缴，任何人不得截留。",
+            "模块应当包含操作系统，适用于可以联网的每种设备。",
+            "移动时应当均匀送料，并且在移动后不应送料。",
             "The operator must stop the press and call the shift leader.",
         ] {
             assert_eq!(split(statement), [statement]);

@@ -34,7 +34,10 @@ fn a_back_reference_in_a_statute_becomes_article_and_paragraph() {
 #[test]
 fn what_a_short_paragraph_says_is_quoted_where_something_of_it_is_meant() {
     let found = repaired("仓库管理条例", &[], STATUTE, "前款规定的罚款");
-    assert_eq!(found.statement, "第八条第一款（仓库负责人擅自停用报警器的，处五百元罚款）规定的罚款，由主管部门决定。");
+    assert_eq!(
+        found.statement,
+        "第八条第一款（仓库负责人擅自停用报警器的，处五百元罚款；情节严重的，处二千元罚款）规定的罚款，由主管部门决定。"
+    );
     let chars: Vec<char> = STATUTE.chars().collect();
     let places: Vec<String> = found.antecedents.iter().map(|s| chars[s.start..s.end].iter().collect()).collect();
     assert_eq!(places, ["第八条", "第八条 仓库负责人擅自停用报警器的，处五百元罚款；"]);
@@ -112,6 +115,74 @@ fn an_item_completes_its_lead_in_and_a_label_that_names_goes_in_front() {
     let text = "- Eco 模式：主轴降速。再按一次可以退出。\n- 注意：停机。\n";
     assert_eq!(statement("", &[], text, "再按"), "Eco 模式：再按一次可以退出。");
     assert_eq!(statement("", &[], text, "停机"), "注意：停机。");
+}
+
+#[test]
+fn a_paragraph_is_counted_only_where_the_text_shows_what_one_is() {
+    for text in [
+        // A line break without an empty line may wrap a paragraph.
+        "第八条 停用报警器的，处罚款。\n情节严重的，责令停业。\n\n前款规定的罚款，由主管部门决定。",
+        // A table or code is no paragraph, and may interrupt one.
+        "第八条 停用报警器的，处罚款。\n\n| 甲 | 乙 |\n|--|--|\n| 1 | 2 |\n\n前款规定的罚款，由主管部门决定。",
+        // The number stands alone, or with a title: the first paragraph comes next.
+        "第八条\n\n停用报警器的，前款规定的罚款，由主管部门决定。",
+        "第八条 报警器\n\n停用报警器的，前款规定的罚款，由主管部门决定。",
+    ] {
+        assert!(statement("", &[], text, "前款").contains("前款"), "{text}");
+    }
+    let titled = "第八条 报警器\n\n停用报警器的，处罚款。\n\n前款规定的罚款，由主管部门决定。";
+    assert!(statement("", &[], titled, "前款").starts_with("第八条第一款（停用报警器的，处罚款）规定的罚款"));
+    let gap = "第七条 甲应当报告。\n\n第九条 违反前条的，责令改正。";
+    assert!(statement("", &[], gap, "违反前条").contains("前条"));
+}
+
+#[test]
+fn one_of_several_things_is_not_quoted_for_all() {
+    let text = "第二条 主轴的保修期为一年。油泵的保修期为二年。电机和控制柜的保修期为三年，自交付之日起计算，以验收单为准。\n\n\
+                前款规定的期限届满，另行协商。";
+    assert_eq!(statement("", &[], text, "前款"), "第二条第一款规定的期限届满，另行协商。");
+}
+
+#[test]
+fn a_heading_is_a_name_only_where_it_names_one_thing_and_no_other_is_near() {
+    for (headings, text, part) in [
+        (&["第二章 委托合同"][..], "该合同只约束受托人。", "该合同"),
+        (&["一般抵押权"], "该抵押权人优先受偿。", "该抵押权人"),
+        (&["离线处理振动数据"], "该数据可在以后使用。", "该数据"),
+        (&["29314：在错误的任务类中调用功能块"], "该功能块的输出被重置。", "该功能块"),
+        (&["引导程序", "SAM3"], "该程序可以通过串口写入。", "该程序"),
+        (&["BME280 温度传感器", "环境"], "这些传感器不适用于热床。", "这些"),
+        (&["G-Code 命令"], "移动工具头用 `G1` 命令。该命令依赖于坐标模式。", "该命令"),
+    ] {
+        assert!(statement("", headings, text, part).contains(part), "{headings:?} {text}");
+    }
+}
+
+#[test]
+fn a_fault_is_named_only_on_its_page_and_where_no_other_fault_is_near() {
+    let page = &["5011：负限位"][..];
+    for (headings, text, part) in [
+        (&["BL-Touch v3"][..], "控制器会自动清除该错误。", "该错误"),
+        (page, "出现 5022 时，该报警自动复位。", "该报警"),
+        (page, "此时会产生温度报警。该报警自动复位。", "该报警"),
+        (page, "如果该错误文本模块为空，则返回零。", "该错误"),
+        (page, "这些错误导致归位失败。", "这些错误"),
+    ] {
+        assert!(statement("", headings, text, part).contains(part), "{headings:?} {text}");
+    }
+    assert!(statement("", page, "离开限位后该报警自动复位。", "该报警").contains("报警“5011：负限位”自动复位"));
+}
+
+#[test]
+fn a_latin_name_is_taken_whole() {
+    let text = "Hybrid CoreXZ 运动学由固件实现。该运动学也称为混合型。";
+    assert_eq!(statement("", &[], text, "该运动学"), "Hybrid CoreXZ 运动学也称为混合型。");
+}
+
+#[test]
+fn a_label_on_a_line_of_its_own_ends_at_the_next_label() {
+    let text = "保持电流 I2：\n\n电机停止时的电流。\n\n采样 R：0.11\n\n默认不降低电流。\n";
+    assert!(!statement("", &[], text, "默认").contains("保持电流"));
 }
 
 #[test]
