@@ -49,9 +49,10 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
     };
     let mut out = Vec::new();
     for condition in conditions {
-        // An exception stands beside what it is an exception from, in a clause that the statement may only say again.
+        // An exception stands in the clause of what it is an exception from, which then is said by half.
+        let everywhere = 0..own.folded.len();
         let excepts = own.folded.has(condition.range.start, "除");
-        let aligned = if excepts { &candidate.alignment.evidence } else { &candidate.alignment.range };
+        let aligned = if excepts { &everywhere } else { &candidate.alignment.range };
         // A governed stretch may join facts; saying one of them is saying something that the condition governs.
         let says = |stretch: &Range<usize>| {
             let inside = own.clauses.iter().filter(|c| stretch.start <= c.start && c.end <= stretch.end + 1);
@@ -127,7 +128,11 @@ fn chinese(own: &SentenceView) -> Vec<Condition> {
             out.push(Condition { range: range.clone(), governs, marked: opens });
         } else if let Some(end) = exception(text, range) {
             let out_of = (range.start..end).find(|&k| text.has(k, "除")).unwrap_or(range.start);
-            out.push(Condition { range: out_of..end, governs: vec![end..range.end], marked: true });
+            out.push(Condition {
+                range: out_of..end,
+                governs: std::iter::once(end..range.end).collect(),
+                marked: true,
+            });
         } else if opens && text.has(start, "除非") && i > 0 {
             out.push(Condition { range: range.clone(), governs: vec![all[i - 1].0.clone()], marked: true });
         }
