@@ -127,6 +127,10 @@ impl Frame {
             if let Some(depth) = begins {
                 let style = style(own, marks);
                 label = label_end(own, marks);
+                // `人员不得有下列行为：` is short, but it says something of its items.
+                if announces(&own[marks..label.max(marks)]) {
+                    label = marks;
+                }
                 let pure = label > marks && !own[label..].iter().any(|c| is_content(*c));
                 match open.iter().position(|o| o.style == style && o.depth == depth) {
                     // `原因：` on a line of its own holds until the next line with a label.

@@ -8,6 +8,7 @@ mod condition;
 mod content;
 mod exchange;
 mod form;
+mod lead_in;
 mod modal;
 mod modality;
 mod name;
@@ -127,6 +128,7 @@ pub(crate) fn examine(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding
     findings.extend(quantifier::check(candidate, source));
     findings.extend(exchange::check(candidate, source));
     findings.extend(content::check(candidate, source));
+    findings.extend(lead_in::check(candidate, source));
     findings.extend(neighbour::check(candidate, source));
     findings
 }
