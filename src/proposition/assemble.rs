@@ -390,7 +390,8 @@ fn judge_one(mut candidate: Candidate<'_>, probability: f32, repaired: &Repaired
     let confidence = confidence(Signals {
         probability,
         support: support(candidate, source).0,
-        carried: candidate.alignment.carried,
+        // Rules say the whole sentence again, with other words in place of its short names.
+        carried: if probability == RULE { 1.0 } else { candidate.alignment.carried },
         doubts: findings.len(),
     });
     let mut reasons = reasons(&findings);
@@ -467,7 +468,8 @@ fn left_out(
 ) -> Option<String> {
     let label = label_len(&own.folded);
     let links = link_targets(&own.folded);
-    let silent = |at: usize| at < label || links.iter().any(|l| l.contains(&at));
+    let short = short_names(&own.folded);
+    let silent = |at: usize| at < label || links.iter().chain(&short).any(|l| l.contains(&at));
     let share = coverage(own.terms.iter().filter(|t| !silent(t.start)), carried, source);
     if share < least {
         return Some(format!("its statements carry too few of its words: {:.0} %", share * 100.0));
@@ -507,6 +509,14 @@ fn left_out(
 fn is_cross_reference(text: &Folded, quantity: &Quantity) -> bool {
     let at = quantity.start.saturating_sub(1);
     text.has(at, "第") && ["本条", "本條", "本款", "本法", "前条"].iter().any(|w| text.ends(at, w))
+}
+
+/// `该设备`: a statement says the full name in its place.
+fn short_names(text: &Folded) -> Vec<std::ops::Range<usize>> {
+    let determiners =
+        [("该", 3), ("該", 3), ("这个", 4), ("這個", 4), ("这些", 4), ("這些", 4), ("这种", 4), ("上述", 4)];
+    let at = |i: usize| determiners.iter().find(|(word, _)| text.has(i, word)).map(|(_, len)| i..i + len);
+    (0..text.len()).filter_map(at).collect()
 }
 
 /// The targets of Markdown links: `](…)`. They are addresses, not words.

@@ -213,3 +213,12 @@ fn spans_that_leave_the_text_do_no_harm() {
     let out = assemble(&passage, &[written(&["油泵停止运转"]), written(&["油泵停止运转"])]);
     assert!(out.units.iter().flat_map(|u| &u.evidence).all(|s| s.end <= 5));
 }
+
+#[test]
+fn a_short_sentence_about_the_device_is_made_readable_without_a_model() {
+    let text = "该设备不得空载。首次启动前应加油。";
+    let sentences = crate::proposition::sentences(text, crate::document::Format::Markdown);
+    let units = assemble(&Passage::new("XH-500 液压冲床操作手册", &[], text, &sentences), &[]).units;
+    assert_eq!(units[0].statement, "XH-500 液压冲床不得空载。");
+    assert_eq!((units[0].kind, units[0].status), (UnitKind::Proposition, Status::Accepted));
+}
