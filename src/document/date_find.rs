@@ -16,7 +16,7 @@ pub(super) struct Found {
 /// Years that are believed; other numbers of four digits are counts and codes.
 const YEARS: std::ops::RangeInclusive<i32> = 1900..=2199;
 
-const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",

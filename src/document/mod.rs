@@ -17,7 +17,7 @@ pub use date::Date;
 pub use pattern::PathPattern;
 pub use text::{Span, Text};
 
-pub(crate) use date_find::dates_in;
+pub(crate) use date_find::{MONTHS, dates_in};
 pub(crate) use front::key_of;
 pub(crate) use lines::{Line, text_lines};
 pub(crate) use markdown::{collapse, front_matter};

@@ -209,7 +209,8 @@ impl Work<'_> {
             }
         }
         let plain = Repaired { statement: statement.to_owned(), ..Repaired::default() };
-        for form in [&repaired, &plain] {
+        let changed = repaired.statement != plain.statement;
+        for form in [Some(&repaired), changed.then_some(&plain)].into_iter().flatten() {
             let unit = judge(&form.statement, form, &said.counts);
             if unit.is_searchable() {
                 return Ok(vec![unit]);
@@ -245,7 +246,7 @@ impl Work<'_> {
         let own = &source.sentences[index];
         let plain = squeeze(&own.original);
         let text = tidy(&plain, self.passage.title);
-        let mut repaired = repair(&text, index, source);
+        let mut repaired = Repaired { whole: true, ..repair(&text, index, source) };
         if text.contains('《') && !plain.contains('《') {
             repaired.rules.push("title");
         }
@@ -390,8 +391,8 @@ fn judge_one(mut candidate: Candidate<'_>, probability: f32, repaired: &Repaired
     let confidence = confidence(Signals {
         probability,
         support: support(candidate, source).0,
-        // Rules say the whole sentence again, with other words in place of its short names.
-        carried: if probability == RULE { 1.0 } else { candidate.alignment.carried },
+        // Other words in the place of a short name are no words left out.
+        carried: if repaired.whole { 1.0 } else { candidate.alignment.carried },
         doubts: findings.len(),
     });
     let mut reasons = reasons(&findings);

@@ -108,8 +108,9 @@ impl EntityPlaces {
             // `E-01` does not stand in `E-011`.
             !is_wordlike(chars[at]) || !other.is_some_and(|c| is_wordlike(*c))
         };
-        let found: Vec<Span> = (0..=self.text.len() - n)
-            .filter(|&at| chars[at..at + n] == *needle)
+        let found: Vec<Span> = self
+            .text
+            .find_all(&needle, 0..self.text.len())
             .filter(|&at| ends(at, at.checked_sub(1).map(|b| &chars[b])) && ends(at + n - 1, chars.get(at + n)))
             .map(|at| self.text.span(at, at + n).shifted(self.offset))
             .collect();

@@ -19,6 +19,8 @@ const LEAD_IN: usize = 90;
 pub(crate) struct Frame {
     /// One for each sentence.
     pub(crate) places: Vec<Place>,
+    /// The articles of a statute, in order, each with all its paragraphs.
+    pub(crate) articles: Vec<Article>,
     /// The deepest heading that carries a code (an alarm, a part), with the headings below it.
     pub(crate) topic: Option<Topic>,
     /// The product that the document is about, from its title.
@@ -38,8 +40,8 @@ pub(crate) struct Place {
     pub(crate) own: Option<Above>,
     /// It is the first of its line.
     pub(crate) begins: bool,
-    /// The article that it belongs to.
-    pub(crate) article: Option<Article>,
+    /// The article and paragraph that it belongs to.
+    pub(crate) article: Option<InArticle>,
 }
 
 /// A label or a lead-in.
@@ -60,8 +62,17 @@ pub(crate) struct Article {
     pub(crate) label: String,
     /// Where the label stands.
     pub(crate) span: Span,
-    /// The paragraphs (款) so far, the sentence's own last; none while only label and title have been read.
+    /// First sentences of its paragraphs (款).
     pub(crate) paragraphs: Vec<Span>,
+}
+
+/// The place of a sentence in an article.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct InArticle {
+    /// Index in [`Frame::articles`].
+    pub(crate) article: usize,
+    /// Number of its paragraph; 0 while only label and title have been read.
+    pub(crate) paragraph: usize,
     /// False where the text leaves open what a paragraph is: a line break without an empty line, a table, code.
     pub(crate) counted: bool,
 }
@@ -94,22 +105,10 @@ struct Open {
 }
 
 impl Frame {
-    /// The articles of the passage, each with all its paragraphs.
-    pub(crate) fn articles(&self) -> Vec<Article> {
-        let mut out: Vec<Article> = Vec::new();
-        for article in self.places.iter().filter_map(|p| p.article.as_ref()) {
-            match out.last_mut() {
-                Some(last) if last.span == article.span => *last = article.clone(),
-                _ => out.push(article.clone()),
-            }
-        }
-        out
-    }
-
-    /// The article in front of `article`, if the passage has it: the one with the number before.
-    pub(crate) fn article_before(&self, article: &Article) -> Option<Article> {
-        let before = self.articles().into_iter().rfind(|a| a.span.end <= article.span.start)?;
-        (article_number(&before.label)? + 1 == article_number(&article.label)?).then_some(before)
+    /// The article in front of the one at `index`, if the passage has it: the one with the number before.
+    pub(crate) fn article_before(&self, index: usize) -> Option<&Article> {
+        let before = &self.articles[index.checked_sub(1)?];
+        (article_number(&before.label)? + 1 == article_number(&self.articles[index].label)?).then_some(before)
     }
 
     /// Reads the structure of `passage`; linear in its length.
@@ -117,7 +116,8 @@ impl Frame {
         let chars: Vec<char> = passage.text.chars().collect();
         let mut places = Vec::with_capacity(passage.sentences.len());
         let mut open: Vec<Open> = Vec::new();
-        let mut article: Option<Article> = None;
+        let mut articles: Vec<Article> = Vec::new();
+        let mut article: Option<InArticle> = None;
         for sentence in passage.sentences {
             let span = Span::new(sentence.span.start.min(chars.len()), sentence.span.end.min(chars.len()));
             let own = &chars[span.start..span.end];
@@ -149,7 +149,7 @@ impl Frame {
                     SentenceKind::Heading => article = None,
                     _ if style != Style::Plain => {}
                     SentenceKind::Prose | SentenceKind::ListItem => {
-                        follow(&mut article, own, span, is_set_apart(&chars[..span.start]));
+                        article = follow(&mut articles, article, own, span, is_set_apart(&chars[..span.start]));
                     }
                     SentenceKind::TableRow | SentenceKind::Verbatim => {
                         if let Some(article) = &mut article {
@@ -175,10 +175,10 @@ impl Frame {
                 label: label.saturating_sub(marks),
                 own: own_label.flatten(),
                 begins: begins.is_some(),
-                article: article.clone(),
+                article,
             });
         }
-        Self { places, topic: topic(passage.heading_path), product: product(passage.title) }
+        Self { places, articles, topic: topic(passage.heading_path), product: product(passage.title) }
     }
 }
 
@@ -282,8 +282,14 @@ fn is_set_apart(before: &[char]) -> bool {
     gap.len() == before.len() || breaks >= 2 || gap.starts_with(&['\u{3000}', '\u{3000}'])
 }
 
-/// Keeps the count of articles and of their paragraphs.
-fn follow(article: &mut Option<Article>, own: &[char], span: Span, set_apart: bool) {
+/// Keeps the count of articles and of their paragraphs: the place of a line behind one at `place`.
+fn follow(
+    articles: &mut Vec<Article>,
+    place: Option<InArticle>,
+    own: &[char],
+    span: Span,
+    set_apart: bool,
+) -> Option<InArticle> {
     let numeral = |c: &char| c.is_ascii_digit() || "〇零一二三四五六七八九十百千".contains(*c);
     let digits = own.iter().skip(1).take_while(|c| numeral(c)).count();
     if own.first() == Some(&'第') && digits > 0 && matches!(own.get(digits + 1), Some('条' | '條')) {
@@ -294,18 +300,17 @@ fn follow(article: &mut Option<Article>, own: &[char], span: Span, set_apart: bo
         }
         if own.get(end).is_none_or(|c| c.is_whitespace() || matches!(c, '　' | '【' | '[' | '：' | ':')) {
             let label = own[..end].iter().collect();
-            let place = Span::new(span.start, span.start + end);
             // Behind the number stands the first paragraph, or nothing, or a title, which ends in no mark.
             let says = own[end..].iter().rfind(|c| !c.is_whitespace()).is_some_and(|c| is_stop(*c));
             let paragraphs = if says { vec![span] } else { Vec::new() };
-            *article = Some(Article { label, span: place, paragraphs, counted: true });
-            return;
+            let paragraph = paragraphs.len();
+            articles.push(Article { label, span: Span::new(span.start, span.start + end), paragraphs });
+            return Some(InArticle { article: articles.len() - 1, paragraph, counted: true });
         }
     }
-    if let Some(article) = article {
-        article.counted &= set_apart;
-        article.paragraphs.push(span);
-    }
+    let place = place?;
+    articles[place.article].paragraphs.push(span);
+    Some(InArticle { paragraph: place.paragraph + 1, counted: place.counted && set_apart, ..place })
 }
 
 fn is_stop(c: char) -> bool {
@@ -483,7 +488,9 @@ mod tests {
         assert_eq!(above(&frame, 1), ["仓库有下列情形之一的，由主管部门处以罚款"]);
         assert_eq!(above(&frame, 2), above(&frame, 1));
         assert!(above(&frame, 3).is_empty());
-        let article = frame.places[3].article.clone().unwrap_or_else(|| unreachable!());
+        let place = frame.places[3].article.unwrap_or_else(|| unreachable!());
+        let article = &frame.articles[place.article];
+        assert_eq!(place.paragraph, 2);
         assert_eq!((article.label.as_str(), article.paragraphs.len()), ("第九条", 2));
     }
 

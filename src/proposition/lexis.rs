@@ -4,6 +4,7 @@
 //! code. Every folded character remembers the code point it came from, so that what is found can be pointed at.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -120,7 +121,15 @@ impl Folded {
 
     /// True when `needle` (folded) stands anywhere in the text.
     pub(crate) fn contains(&self, needle: &[char]) -> bool {
-        !needle.is_empty() && needle.len() <= self.len() && self.chars.windows(needle.len()).any(|w| w == needle)
+        self.find_all(needle, 0..self.len()).next().is_some()
+    }
+
+    /// Where `needle` (folded) begins within `range`, in order; occurrences may overlap.
+    pub(crate) fn find_all<'t>(&'t self, needle: &'t [char], range: Range<usize>) -> impl Iterator<Item = usize> + 't {
+        let end = range.end.min(self.len());
+        let start = range.start.min(end);
+        let windows = self.chars[start..end].windows(needle.len().max(1)).enumerate();
+        windows.filter(move |(_, w)| *w == needle).map(move |(i, _)| start + i)
     }
 }
 

@@ -123,7 +123,7 @@ impl Source {
         let both = |text: &Folded| [modals(text, true), modals(text, false)].concat();
         let (body_modals, head_modals) = (both(&body), both(&heads));
         let frame = Frame::new(passage);
-        let citations = citations(&frame.articles()).iter().map(|c| Folded::new(c).chars).collect();
+        let citations = citations(&frame.articles).iter().map(|c| Folded::new(c).chars).collect();
         Self {
             head_quantities: quantities(&heads),
             body_quantities,
@@ -152,16 +152,10 @@ impl Source {
 
     /// Where a folded statement cites a paragraph of an article at hand: its number is counted, not copied.
     pub(crate) fn cited(&self, statement: &Folded) -> Vec<Range<usize>> {
-        let mut out = Vec::new();
-        for citation in &self.citations {
-            let n = citation.len();
-            for at in 0..(statement.len() + 1).saturating_sub(n) {
-                if statement.chars[at..at + n] == *citation.as_slice() {
-                    out.push(at..at + n);
-                }
-            }
-        }
-        out
+        let places = |c: &Vec<char>| -> Vec<Range<usize>> {
+            statement.find_all(c, 0..statement.len()).map(|at| at..at + c.len()).collect()
+        };
+        self.citations.iter().flat_map(places).collect()
     }
 
     /// How much a term tells sentences of this passage apart: 1 for one that stands in a single sentence, falling with

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use crate::document::Date;
+use crate::document::{Date, MONTHS};
 use crate::proposition::entities::entities;
 use crate::proposition::gates::modals;
 use crate::proposition::lexis::{Folded, is_chinese, is_ideograph};
@@ -133,23 +133,13 @@ fn chinese(date: Date) -> String {
 }
 
 fn english(date: Date) -> String {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
+    let name = |month: u8| {
+        let mut name = (*MONTHS.get(usize::from(month).checked_sub(1)?)?).to_owned();
+        name[..1].make_ascii_uppercase();
+        Some(name)
+    };
     let day = date.day.map_or(String::new(), |day| format!("{day} "));
-    let month =
-        date.month.and_then(|month| MONTHS.get(usize::from(month) - 1)).map_or(String::new(), |m| format!("{m} "));
+    let month = date.month.and_then(name).map_or(String::new(), |m| format!("{m} "));
     format!("{day}{month}{}", date.year)
 }
 

@@ -157,7 +157,7 @@ fn name(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
             // Two pieces in front, or the beginning, and two behind hold the place.
             let left: Vec<&str> = said[from.saturating_sub(2)..from].iter().map(|p| p.text.as_str()).collect();
             let right: Vec<&str> = said[to..(to + 2).min(said.len())].iter().map(|p| p.text.as_str()).collect();
-            if right.len() < 2 || (from > 0 && left.len() < 2) || !elsewhere(&needle, candidate, source) {
+            if right.len() < 2 || (from > 0 && left.len() < 2) {
                 continue;
             }
             let Some((start, end)) = held(&own, &left, &right, from == 0, LONGEST.1) else { continue };
@@ -165,7 +165,9 @@ fn name(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
             let size = taken_out.chars().filter(|c| is_ideograph(*c)).count()
                 + 2 * taken_out.chars().filter(|c| c.is_ascii_alphabetic()).count();
             let missing = own[start..end].iter().all(|p| !said.iter().any(|s| s.text == p.text));
-            if size >= 2 && missing && !refers(&taken_out) && !GENERIC.iter().any(|g| taken_out.contains(g)) {
+            let plain = !refers(&taken_out) && !GENERIC.iter().any(|g| taken_out.contains(g));
+            // The whole passage is searched last.
+            if size >= 2 && missing && plain && elsewhere(&needle, candidate, source) {
                 return Some(Finding::reject("name-exchanged", format!("{put_in} / {taken_out}")));
             }
         }
@@ -192,8 +194,7 @@ fn held(own: &[Piece], left: &[&str], right: &[&str], begins: bool, longest: usi
 
 fn elsewhere(needle: &[char], candidate: &Candidate<'_>, source: &Source) -> bool {
     let (from, to) = (source.body.position(candidate.own.span.start), source.body.position(candidate.own.span.end));
-    let (front, back) = (&source.body.chars[..from], &source.body.chars[to..]);
-    [front, back].iter().any(|part| part.windows(needle.len()).any(|w| w == needle))
+    [0..from, to..source.body.len()].into_iter().any(|part| source.body.find_all(needle, part).next().is_some())
 }
 
 #[cfg(test)]

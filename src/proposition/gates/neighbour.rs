@@ -28,6 +28,7 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Option<Findin
         // What is announced is said with its lead-in.
         let above = &source.frame.places[candidate.index].above;
         if i == candidate.index
+            || candidate.set.is_disjoint(&other.set)
             || above.iter().any(|a| other.span.contains(a.span))
             || candidate.restored.iter().any(|r| r.intersect(other.span).is_some())
         {

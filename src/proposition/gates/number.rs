@@ -2,6 +2,7 @@
 //! belongs to the statement's own sentence unless it came along with a restored name.
 
 use super::{Candidate, Finding};
+use crate::document::MONTHS;
 use crate::proposition::lexis::Folded;
 use crate::proposition::quantity::Quantity;
 use crate::proposition::source::Source;
@@ -107,20 +108,6 @@ fn came_along(quantity: &Quantity, statement: &Folded, source: &Source) -> bool 
 
 /// An English month beside a number, where the source has no such date.
 fn new_month(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
-    const MONTHS: &[&str] = &[
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     let dated = |text: &Folded, month: &str| {
         (0..text.len()).any(|i| {
             let end = i + month.len();

@@ -14,27 +14,26 @@ use super::is_bare;
 pub(super) fn restore(statement: &str, index: usize, source: &Source) -> Option<(String, Vec<Span>)> {
     let statement = inherited(statement, index, source);
     let statement = statement.as_str();
-    let article = source.frame.places[index].article.as_ref()?;
-    let now = article.paragraphs.len();
+    let place = source.frame.places[index].article?;
+    let article = &source.frame.articles[place.article];
+    let (now, counted) = (place.paragraph, place.counted);
     let mut places = Vec::new();
     let mut out = String::with_capacity(statement.len());
     let mut rest = statement;
     while let Some(c) = rest.chars().next() {
         let (name, place, len) = match () {
-            () if rest.starts_with("前两款") && now >= 3 && article.counted => {
+            () if rest.starts_with("前两款") && now >= 3 && counted => {
                 let both = format!("{}第{}款和第{}款", article.label, numeral(now - 2)?, numeral(now - 1)?);
                 (both, Some(article.paragraphs[now - 3]), "前两款".len())
             }
-            () if rest.starts_with("前款") && now >= 2 && article.counted => {
+            () if rest.starts_with("前款") && now >= 2 && counted => {
                 let place = article.paragraphs[now - 2];
-                let quoted = quotation(&rest["前款".len()..], place, source).unwrap_or_default();
+                let quoted = quotation(&rest["前款".len()..], article, place, source).unwrap_or_default();
                 (format!("{}{quoted}", paragraph(article, now - 1)?), Some(place), "前款".len())
             }
-            () if rest.starts_with("本款") && now >= 1 && article.counted => {
-                (paragraph(article, now)?, None, "本款".len())
-            }
+            () if rest.starts_with("本款") && now >= 1 && counted => (paragraph(article, now)?, None, "本款".len()),
             () if is_this_article(rest) => (article.label.clone(), None, "本条".len()),
-            () if rest.starts_with("前条") => match source.frame.article_before(article) {
+            () if rest.starts_with("前条") => match source.frame.article_before(place.article) {
                 Some(earlier) => (earlier.label.clone(), Some(earlier.span), "前条".len()),
                 None => (String::new(), None, 0),
             },
@@ -55,7 +54,7 @@ pub(super) fn restore(statement: &str, index: usize, source: &Source) -> Option<
 
 /// What the paragraph says, in brackets, where the statement speaks of something `规定的` there: all of it, or its first sentence
 /// and `……` where the others only add to that. One of several things that stand side by side would narrow what is meant.
-fn quotation(rest: &str, place: Span, source: &Source) -> Option<String> {
+fn quotation(rest: &str, article: &Article, place: Span, source: &Source) -> Option<String> {
     /// Longest quotation, in characters.
     const LONGEST: usize = 40;
     if !rest.starts_with("规定的") {
@@ -65,10 +64,9 @@ fn quotation(rest: &str, place: Span, source: &Source) -> Option<String> {
     let more = source.frame.places[first + 1..].iter().take_while(|p| !p.begins).count();
     let adds = |text: &str| refers(text) || text.trim_end_matches('。').ends_with("除外");
     let added = source.sentences[first + 1..=first + more].iter().all(|s| adds(&s.original));
-    let label = source.frame.articles().into_iter().rev().find(|a| place.contains(a.span)).map(|a| a.label);
     let quoted = |end: usize| {
         let text = squeeze(&source.slice(Span::new(place.start, source.sentences[end].span.end)));
-        let text = label.as_ref().and_then(|l| text.strip_prefix(l).map(str::to_owned)).unwrap_or(text);
+        let text = text.strip_prefix(&article.label).unwrap_or(&text);
         let text = text.trim().trim_end_matches(['；', ';', '。']).to_owned();
         let short = text.chars().count() <= LONGEST && !text.contains(['（', '(']) && !text.ends_with(['：', ':']);
         (short && !refers(&text)).then_some(text)

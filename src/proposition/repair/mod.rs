@@ -28,6 +28,8 @@ pub(crate) struct Repaired {
     pub(crate) antecedents: Vec<Span>,
     /// Names of the rules that spoke.
     pub(crate) rules: Vec<&'static str>,
+    /// The statement is the whole sentence said again: no model chose what to say.
+    pub(crate) whole: bool,
 }
 
 impl Repaired {

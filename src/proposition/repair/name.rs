@@ -21,6 +21,8 @@ const VERBS: &[&str] = &[
     "除", "从", "向", "为", "由", "把", "被", "每", "各", "一", "某", "任何", "其", "该", "这", "此", "本", "配", "重",
     "再", "每个", "所有", "多", "两", "新",
 ];
+/// Characters in front of a sentence, and around a name, that are searched: more than a section holds.
+const REACH: usize = 4_000;
 /// Longest name, in characters.
 const LONGEST: usize = 24;
 
@@ -124,7 +126,7 @@ fn resolve(noun: &[char], word: &str, before: &str, index: usize, source: &Sourc
     }
     if word == "上述" {
         // In a statute it means the sentence in front, elsewhere it may mean anything above.
-        source.frame.places[index].article.as_ref()?;
+        source.frame.places[index].article?;
         let (quoted, place) = quotation(index, source)?;
         return Some(((format!("“{quoted}”的"), Some(place)), gap));
     }
@@ -205,11 +207,11 @@ fn names_another_fault(before: &str, index: usize, source: &Source) -> bool {
 fn is_qualified(text: &Folded, head: &str, name: &Folded) -> bool {
     let needle = Folded::new(head).chars;
     let own: Vec<char> = name.chars.iter().copied().filter(|c| *c != ' ').collect();
-    (0..(text.len() + 1).saturating_sub(needle.len())).any(|at| {
-        if text.chars[at..at + needle.len()] != *needle {
-            return false;
-        }
-        let front: Vec<char> = text.chars[..at].iter().copied().filter(|c| *c != ' ').collect();
+    // Further back than the name is long, and a few words, nothing is compared.
+    let reach = own.len() + 8;
+    text.find_all(&needle, 0..text.len()).any(|at| {
+        let mut front: Vec<char> = text.chars[..at].iter().rev().copied().filter(|c| *c != ' ').take(reach).collect();
+        front.reverse();
         let Some(&last) = front.last() else { return false };
         let marked = matches!(last, '`' | '”' | '」' | '』' | ')' | '）' | ']');
         if !(marked || is_content(last)) || is_joint(last) || PREDICATES.contains(last) {
@@ -284,7 +286,7 @@ fn is_noun(heading: &str, head: &str) -> bool {
 /// True where the text up to the sentence speaks of another thing of the kind: `G1 命令` on the page of the G-Code commands.
 fn is_rivalled(head: &str, name: &str, index: usize, source: &Source) -> bool {
     let end = source.sentences[index].span.start;
-    let text = Folded::new(&source.slice(Span::new(0, end)));
+    let text = Folded::new(&source.slice(Span::new(end.saturating_sub(REACH), end)));
     is_qualified(&text, head, &Folded::new(name))
 }
 
@@ -295,10 +297,7 @@ fn full_name(head: &str, index: usize, source: &Source) -> Option<Name> {
     let nearest = body.position(source.sentences[index.saturating_sub(NEAR)].span.start);
     let needle = Folded::new(head).chars;
     let mut found: Option<(String, Span, bool)> = None;
-    for at in 0..(own + 1).saturating_sub(needle.len()) {
-        if body.chars[at..at + needle.len()] != *needle.as_slice() {
-            continue;
-        }
+    for at in body.find_all(&needle, own.saturating_sub(REACH)..own) {
         let end = at + needle.len();
         let start = named_start(body, at)
             .or_else(|| subject_start(body, at, end, source))
@@ -324,10 +323,7 @@ fn name_in_front(needle: &[char], source: &Source) -> Option<Name> {
     let text = Folded::new(&source.before);
     let chars: Vec<char> = source.before.chars().collect();
     let mut found: Option<String> = None;
-    for at in 0..(text.len() + 1).saturating_sub(needle.len()) {
-        if text.chars[at..at + needle.len()] != *needle {
-            continue;
-        }
+    for at in text.find_all(needle, 0..text.len()) {
         let end = at + needle.len();
         let start = named_start(&text, at).or_else(|| object_start(&text, at, end));
         let Some(start) = start.filter(|s| *s < at && end - s <= LONGEST) else { continue };
@@ -396,17 +392,17 @@ fn subject_start(body: &Folded, at: usize, end: usize, source: &Source) -> Optio
     if !PREDICATES.contains(*next) || body.has(end, "是否") || body.has(end, "时") {
         return None;
     }
-    let sentence = source.sentences.iter().zip(&source.frame.places).find(|(s, _)| {
-        let (from, to) = (body.position(s.span.start), body.position(s.span.end));
-        from <= at && at < to
-    })?;
-    let start = body.position(sentence.0.span.start + sentence.1.marks + sentence.1.label);
+    let place = body.span(at, at + 1).start;
+    let index = source.sentences.partition_point(|s| s.span.end <= place);
+    let (sentence, above) = (source.sentences.get(index)?, &source.frame.places[index]);
+    let start = body.position(sentence.span.start + above.marks + above.label);
     let name = body.chars.get(start..end)?;
     let plain = name.iter().all(|c| is_content(*c)) && !name.iter().any(|c| is_joint(*c) || *c == '的');
     let text: String = name.iter().collect();
     // Verb and object look like a name; what is said twice is one.
-    let often = body.chars.windows(name.len()).filter(|w| *w == name).count() >= 2 || source.heads.contains(name);
-    (plain && often && !VERBS.iter().any(|v| text.starts_with(v))).then_some(start)
+    let often =
+        || body.find_all(name, at.saturating_sub(REACH)..at + REACH).nth(1).is_some() || source.heads.contains(name);
+    (plain && often() && !VERBS.iter().any(|v| text.starts_with(v))).then_some(start)
 }
 
 /// Start of an object that closes its clause behind 了: `设定了最低和最高温度范围。`
