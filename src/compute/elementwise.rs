@@ -6,6 +6,7 @@
 
 use super::Isa;
 use super::blocks::GROUP;
+use super::packed::Cell;
 
 /// Lanes in which sums are kept apart, so that their order, and with it the result, is the same on every vector width.
 const LANES: usize = 16;
@@ -43,7 +44,7 @@ fn mul_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
 ///
 /// Cody-Waite reduction to [-ln2/2, ln2/2] and a polynomial of degree six.
 #[inline(always)]
-fn exp_body<const FMA: bool>(x: f32) -> f32 {
+pub(super) fn exp_body<const FMA: bool>(x: f32) -> f32 {
     const SHIFT: f32 = 12_582_912.0; // 1.5 * 2^23: adding it rounds to an integer held in the low mantissa bits
     let x = x.clamp(-87.0, 88.0);
     let shifted = mul_add::<FMA>(x, std::f32::consts::LOG2_E, SHIFT);
@@ -72,7 +73,7 @@ fn dot_body<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-fn sum_lanes(mut sums: [f32; LANES]) -> f32 {
+pub(super) fn sum_lanes(mut sums: [f32; LANES]) -> f32 {
     let mut half = LANES / 2;
     while half > 0 {
         for i in 0..half {
@@ -81,6 +82,18 @@ fn sum_lanes(mut sums: [f32; LANES]) -> f32 {
         half /= 2;
     }
     sums[0]
+}
+
+#[inline(always)]
+fn max_lanes(mut lanes: [f32; LANES]) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] = if lanes[i + half] > lanes[i] { lanes[i + half] } else { lanes[i] };
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 #[inline(always)]
@@ -116,169 +129,35 @@ fn log_sum_exp_body<const FMA: bool>(x: &[f32]) -> f32 {
     largest + (sum_lanes(sums) + tail).ln()
 }
 
-/// A softmax-weighted sum of values, built up segment by segment (online softmax, Milakov and Gimelshein 2018).
-#[derive(Debug, Clone)]
-pub struct Attention {
-    largest: f32,
-    total: f32,
-    sum: Vec<f32>,
-    scores: Vec<f32>,
-}
-
-impl Attention {
-    /// For value vectors of `dimension` components.
-    pub fn new(dimension: usize) -> Self {
-        Self { largest: f32::NEG_INFINITY, total: 0.0, sum: vec![0.0; dimension], scores: Vec::new() }
-    }
-
-    /// Forgets everything seen.
-    pub fn reset(&mut self) {
-        (self.largest, self.total) = (f32::NEG_INFINITY, 0.0);
-        self.sum.fill(0.0);
-    }
-
-    /// Writes the weighted mean of all values seen.
-    pub fn finish(&self, out: &mut [f32]) {
-        for (out, v) in out.iter_mut().zip(&self.sum) {
-            *out = v / self.total;
-        }
-    }
-}
-
-/// Keys and values of consecutive positions for one head: vector `i` starts at `i * stride`.
-#[derive(Debug, Clone, Copy)]
-pub struct Segment<'a> {
-    /// Keys.
-    pub keys: &'a [f32],
-    /// Values.
-    pub values: &'a [f32],
-    /// Distance between two positions.
-    pub stride: usize,
-    /// Number of positions.
-    pub len: usize,
-}
-
 #[inline(always)]
-fn attend_body<const FMA: bool>(state: &mut Attention, query: &[f32], segment: Segment<'_>, scale: f32) {
-    let Segment { keys, values, stride, len } = segment;
-    if len == 0 {
-        return;
-    }
-    // Four positions at a time: four sums that do not wait for each other, and each query value read once for four keys.
-    state.scores.clear();
-    state.scores.resize(len, 0.0);
-    let key = |i: usize| &keys[i * stride..][..query.len()];
-    let (fours, rest) = state.scores.split_at_mut(len / 4 * 4);
-    for (n, scores) in fours.chunks_exact_mut(4).enumerate() {
-        let i = n * 4;
-        scores.copy_from_slice(&dot_four::<FMA>(query, [key(i), key(i + 1), key(i + 2), key(i + 3)]));
-    }
-    for (n, score) in rest.iter_mut().enumerate() {
-        *score = dot_body::<FMA>(query, key(len / 4 * 4 + n));
-    }
-    let mut largest = state.largest;
-    for score in &mut state.scores {
-        *score *= scale;
-        largest = if *score > largest { *score } else { largest };
-    }
-    let keep = if state.largest == f32::NEG_INFINITY { 0.0 } else { exp_body::<FMA>(state.largest - largest) };
-    state.largest = largest;
-    state.total *= keep;
-    for v in &mut state.sum {
-        *v *= keep;
-    }
-    for s in &mut state.scores {
-        *s = exp_body::<FMA>(*s - largest);
-    }
-    state.total += state.scores.iter().sum::<f32>();
-    let dimension = state.sum.len();
-    let value = |i: usize| &values[i * stride..][..dimension];
-    for (n, p) in state.scores.chunks_exact(4).enumerate() {
-        let i = n * 4;
-        add_four::<FMA>(&mut state.sum, [p[0], p[1], p[2], p[3]], [value(i), value(i + 1), value(i + 2), value(i + 3)]);
-    }
-    for i in len / 4 * 4..len {
-        let p = state.scores[i];
-        for (sum, v) in state.sum.iter_mut().zip(value(i)) {
-            *sum = mul_add::<FMA>(p, *v, *sum);
-        }
-    }
-}
-
-/// Products of `query` with four vectors of its length.
-#[inline(always)]
-fn dot_four<const FMA: bool>(query: &[f32], with: [&[f32]; 4]) -> [f32; 4] {
-    let mut sums = [[0f32; LANES]; 4];
-    let (chunks, tail) = query.as_chunks::<LANES>();
-    let with_chunks = with.map(|w| w.as_chunks::<LANES>().0);
-    for (c, q) in chunks.iter().enumerate() {
-        for j in 0..4 {
-            let w = &with_chunks[j][c];
-            for i in 0..LANES {
-                sums[j][i] = mul_add::<FMA>(q[i], w[i], sums[j][i]);
-            }
-        }
-    }
-    let mut out = sums.map(sum_lanes);
-    let done = chunks.len() * LANES;
-    for (out, w) in out.iter_mut().zip(with) {
-        *out += tail.iter().zip(&w[done..]).map(|(a, b)| a * b).sum::<f32>();
-    }
-    out
-}
-
-/// `sum += Σ p[j] * v[j]` for four vectors as long as `sum`.
-#[inline(always)]
-fn add_four<const FMA: bool>(sum: &mut [f32], p: [f32; 4], v: [&[f32]; 4]) {
-    let (chunks, tail) = sum.as_chunks_mut::<LANES>();
-    let v_chunks = v.map(|v| v.as_chunks::<LANES>().0);
-    let done = chunks.len() * LANES;
-    for (c, sum) in chunks.iter_mut().enumerate() {
-        // A copy, because the compiler cannot know that `sum` and `v` are apart and would go value by value.
-        let mut lanes = *sum;
-        for j in 0..4 {
-            let v = &v_chunks[j][c];
-            for i in 0..LANES {
-                lanes[i] = mul_add::<FMA>(p[j], v[i], lanes[i]);
-            }
-        }
-        *sum = lanes;
-    }
-    for (i, sum) in tail.iter_mut().enumerate() {
-        for j in 0..4 {
-            *sum = mul_add::<FMA>(p[j], v[j][done + i], *sum);
-        }
-    }
-}
-
-#[inline(always)]
-fn quantize_body<const FMA: bool>(x: &[f32], q: &mut [i8], scales: &mut [f32], sums: &mut [[f32; 2]]) {
+fn quantize_body<const FMA: bool>(x: &[f32], cells: &mut [Cell], stride: usize) {
     const SHIFT: f32 = 12_582_912.0; // rounds to an integer as in `exp_body`
-    for (g, (x, q)) in x.chunks_exact(GROUP).zip(q.chunks_exact_mut(GROUP)).enumerate() {
+    for (x, cell) in x.chunks_exact(GROUP).zip(cells.iter_mut().step_by(stride)) {
+        let (Some(low), Some(high)) = (x.first_chunk::<LANES>(), x.last_chunk::<LANES>()) else { continue };
         let mut largest = [0f32; LANES];
-        for i in 0..GROUP {
-            let v = x[i].abs();
-            largest[i % LANES] = if v > largest[i % LANES] { v } else { largest[i % LANES] };
+        for i in 0..LANES {
+            let (a, b) = (low[i].abs(), high[i].abs());
+            largest[i] = if a > b { a } else { b };
         }
-        let largest = largest.iter().fold(0f32, |m, &v| if v > m { v } else { m });
-        let scale = largest / 127.0;
+        let scale = max_lanes(largest) / 127.0;
         let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-        let mut rounded = [0f32; GROUP];
-        for i in 0..GROUP {
-            rounded[i] = mul_add::<FMA>(x[i], inverse, SHIFT);
-            q[i] = rounded[i].to_bits() as i8;
-            rounded[i] -= SHIFT;
+        let mut rounded = [[0f32; LANES]; 2];
+        for (half, x) in [low, high].into_iter().enumerate() {
+            for i in 0..LANES {
+                let shifted = mul_add::<FMA>(x[i], inverse, SHIFT);
+                cell.q[half * LANES + i] = shifted.to_bits() as i8;
+                rounded[half][i] = shifted - SHIFT;
+            }
         }
-        let sum = |part: &[f32]| part.iter().sum::<f32>() * scale;
-        scales[g] = scale;
-        sums[g] = [sum(&rounded[..GROUP / 2]), sum(&rounded[GROUP / 2..])];
+        // Sums of small integers are exact in any order.
+        let sums = rounded.map(|half| sum_lanes(half) * scale);
+        (cell.scale, cell.sums, cell.sum) = (scale, sums, sums[0] + sums[1]);
     }
 }
 
 versions! {
-    /// Rounds each 32 values to signed bytes with a common factor: `x ~ scale * q`. `sums` takes `scale * Σ q` over the
-    /// first and the second 16 of each group.
-    quantize, quantize_body, (x: &[f32], q: &mut [i8], scales: &mut [f32], sums: &mut [[f32; 2]])
+    /// Rounds each 32 values to signed bytes with a common factor; the cells of a row stand `stride` apart.
+    quantize, quantize_body, (x: &[f32], cells: &mut [Cell], stride: usize)
 }
 versions! {
     /// Root-mean-square normalisation: `out = x / sqrt(mean(x²) + epsilon) * weight`.
@@ -292,11 +171,6 @@ versions! {
     /// `ln Σ e^x`; negative infinity when `x` is empty.
     log_sum_exp, log_sum_exp_body, (x: &[f32]) -> f32
 }
-versions! {
-    /// Attends from `query` to the positions of `segment`; `scale` is applied to the scores.
-    attend, attend_body, (state: &mut Attention, query: &[f32], segment: Segment<'_>, scale: f32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,29 +192,6 @@ mod tests {
         let x: Vec<f32> = (0..1003).map(|i| 500.0 + (i % 7) as f32).collect();
         let exact = x.iter().map(|v| f64::from(*v - 506.0).exp()).sum::<f64>().ln() + 506.0;
         assert!((f64::from(log_sum_exp(&x)) - exact).abs() < 1e-3);
-    }
-
-    #[test]
-    fn attention_over_segments_equals_attention_over_the_whole() {
-        let (d, n) = (24, 37);
-        let value = |i: usize| ((i * 2654435761) % 1000) as f32 / 500.0 - 1.0;
-        let query: Vec<f32> = (0..d).map(value).collect();
-        let keys: Vec<f32> = (0..n * d).map(|i| value(i + 5)).collect();
-        let values: Vec<f32> = (0..n * d).map(|i| value(i + 999)).collect();
-        let weights: Vec<f32> =
-            (0..n).map(|i| (query.iter().zip(&keys[i * d..]).map(|(a, b)| a * b).sum::<f32>() * 0.3).exp()).collect();
-        let total: f32 = weights.iter().sum();
-        let mut state = Attention::new(d);
-        for (from, to) in [(0, 1), (1, 1), (1, 30), (30, 37)] {
-            let segment = Segment { keys: &keys[from * d..], values: &values[from * d..], stride: d, len: to - from };
-            attend(&mut state, &query, segment, 0.3);
-        }
-        let mut out = vec![0.0; d];
-        state.finish(&mut out);
-        for (j, out) in out.iter().enumerate() {
-            let exact: f32 = (0..n).map(|i| weights[i] * values[i * d + j]).sum::<f32>() / total;
-            assert!((out - exact).abs() < 1e-5);
-        }
     }
 
     #[test]

@@ -3,19 +3,19 @@
 //! `vpmaddubsw` saturates at 16 bits, so quanta of more than four bits are multiplied as two nibbles.
 #![allow(unsafe_code)]
 
-use super::packed::{ActivationRow, BATCH, LANES, Layout};
+use super::packed::{BATCH, Batch, LANES, Layout};
 
 /// Products of up to [`BATCH`] activation rows with the 16 weight rows of a tile. Only for processors that have
 /// [`Isa::Avx2`](super::Isa::Avx2); on others it falls back to the plain kernel.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn tile(layout: Layout, tile: &[u8], x: &[ActivationRow<'_>], out: &mut [[f32; LANES]; BATCH]) {
+pub(super) fn tile(layout: Layout, tile: &[u8], x: Batch<'_>, out: &mut [[f32; LANES]; BATCH]) {
     if super::Isa::best() < super::Isa::Avx2 {
         return super::kernel_plain::tile(layout, tile, x, out);
     }
-    for (x, out) in x.iter().zip(out) {
+    for (row, out) in out[..x.rows].iter_mut().enumerate() {
         // SAFETY: the instruction set was just asked for.
         unsafe {
-            x86::row(layout, tile, x, out);
+            x86::row(layout, tile, x, row, out);
         }
     }
 }
@@ -27,18 +27,17 @@ pub(super) use super::kernel_plain::tile;
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::blocks::GROUP;
-    use super::{ActivationRow, LANES, Layout};
+    use super::{Batch, LANES, Layout};
 
     #[target_feature(enable = "avx2,fma,f16c")]
-    pub(super) fn row(layout: Layout, tile: &[u8], x: &ActivationRow<'_>, out: &mut [f32; LANES]) {
+    pub(super) fn row(layout: Layout, tile: &[u8], x: Batch<'_>, row: usize, out: &mut [f32; LANES]) {
         let (stride, quanta, parts) = (layout.stride(), layout.quanta(), layout.parts());
         let groups = tile.len() / stride;
-        assert!(x.q.len() == groups * GROUP && x.scale.len() == groups && x.sums.len() == groups);
         let (low, ones) = (_mm256_set1_epi8(15), _mm256_set1_epi16(1));
         for side in 0..2 {
             let mut acc = _mm256_setzero_ps();
             for g in 0..groups {
+                let cell = &x.cells[g * x.rows + row];
                 // SAFETY: `g < groups`, so the group lies in the tile; the loads below stay inside its `stride` bytes.
                 let base = unsafe { tile.as_ptr().add(g * stride) };
                 // SAFETY: chunk `c` holds 64 bytes, 32 for each side.
@@ -48,8 +47,8 @@ mod x86 {
                     unsafe { _mm256_cvtph_ps(_mm_loadu_si128(base.add(quanta + s * 32 + side * 16).cast())) }
                 };
                 let broadcast = |c: usize| {
-                    // SAFETY: the row holds `groups * GROUP` bytes (asserted above) and `c * 4 + 4 <= 32`.
-                    let four = unsafe { x.q.as_ptr().add(g * GROUP + c * 4).cast::<i32>().read_unaligned() };
+                    // SAFETY: a cell holds 32 bytes and `c * 4 + 4 <= 32`.
+                    let four = unsafe { cell.q.as_ptr().add(c * 4).cast::<i32>().read_unaligned() };
                     _mm256_set1_epi32(four)
                 };
                 let mut dots = [_mm256_setzero_si256(); 2];
@@ -76,9 +75,9 @@ mod x86 {
                 }
                 for (half, dot) in dots.iter().enumerate() {
                     let part = half.min(parts - 1);
-                    let scale = _mm256_mul_ps(factor(part), _mm256_set1_ps(x.scale[g]));
+                    let scale = _mm256_mul_ps(factor(part), _mm256_set1_ps(cell.scale));
                     acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(*dot), scale, acc);
-                    acc = _mm256_fnmadd_ps(factor(parts + part), _mm256_set1_ps(x.sums[g][half]), acc);
+                    acc = _mm256_fnmadd_ps(factor(parts + part), _mm256_set1_ps(cell.sums[half]), acc);
                 }
             }
             // SAFETY: `out` holds 16 floats, 8 for each side.

@@ -2,18 +2,17 @@
 
 use half::f16;
 
-use super::blocks::GROUP;
-use super::packed::{ActivationRow, BATCH, LANES, Layout};
+use super::packed::{BATCH, Batch, LANES, Layout};
 
 /// Products of up to [`BATCH`] activation rows with the 16 weight rows of a tile.
-pub(super) fn tile(layout: Layout, tile: &[u8], x: &[ActivationRow<'_>], out: &mut [[f32; LANES]; BATCH]) {
-    for (row, out) in x.iter().zip(out) {
+pub(super) fn tile(layout: Layout, tile: &[u8], x: Batch<'_>, out: &mut [[f32; LANES]; BATCH]) {
+    for (row, out) in out[..x.rows].iter_mut().enumerate() {
         *out = [0.0; LANES];
         for (g, group) in tile.chunks_exact(layout.stride()).enumerate() {
             let (quanta, factors) = group.split_at(layout.quanta());
-            let x = &row.q[g * GROUP..][..GROUP];
+            let cell = &x.cells[g * x.rows + row];
             let mut dots = [[0i32; LANES]; 2];
-            for (i, &x) in x.iter().enumerate() {
+            for (i, &x) in cell.q.iter().enumerate() {
                 let dot = &mut dots[i / 16];
                 for (lane, dot) in dot.iter_mut().enumerate() {
                     let q = match layout {
@@ -32,8 +31,8 @@ pub(super) fn tile(layout: Layout, tile: &[u8], x: &[ActivationRow<'_>], out: &m
             for (lane, out) in out.iter_mut().enumerate() {
                 for (half, dot) in dots.iter().enumerate() {
                     let part = half.min(parts - 1);
-                    *out += dot[lane] as f32 * factor(part, lane) * row.scale[g]
-                        - factor(parts + part, lane) * row.sums[g][half];
+                    *out += dot[lane] as f32 * factor(part, lane) * cell.scale
+                        - factor(parts + part, lane) * cell.sums[half];
                 }
             }
         }

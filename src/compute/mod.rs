@@ -4,6 +4,7 @@
 //! one vector register holds four columns of all 16 rows and a product needs no horizontal sum. Activations are
 //! quantized to 8 bits on the way ([`Activations`]). Kernels exist for AVX-512 VNNI, AVX2 and any CPU; see [`Isa`].
 
+mod attention;
 pub mod blocks;
 pub mod elementwise;
 mod isa;
@@ -13,5 +14,6 @@ mod kernel_plain;
 mod packed;
 mod product;
 
+pub use attention::{KeyValues, Queries};
 pub use isa::Isa;
 pub use packed::{Activations, PackedMatrix};

@@ -1,6 +1,7 @@
 //! Weight tiles and quantized activations: what the kernels read.
 
 use candle_core::quantized::GgmlDType;
+use bytemuck::Zeroable;
 use half::f16;
 use rayon::prelude::*;
 
@@ -11,41 +12,72 @@ use crate::error::{Error, Kind, Result};
 /// Weight rows in a tile: the 32-bit lanes of a 512-bit register.
 pub(super) const LANES: usize = 16;
 /// Activation rows that a kernel takes at once: enough to pay for unpacking the weights, few enough for registers.
-pub(super) const BATCH: usize = 8;
+pub(super) const BATCH: usize = 12;
+
+/// 32 activations of a row: `x[i] ~ scale * q[i]`.
+#[derive(Debug, Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+#[repr(C)]
+pub struct Cell {
+    /// Signed quanta.
+    pub q: [i8; GROUP],
+    /// Factor.
+    pub scale: f32,
+    /// `scale * Σ q`, to take a minimum off in one step.
+    pub sum: f32,
+    /// The same over the first and the second half, for formats with a minimum for each.
+    pub sums: [f32; 2],
+}
 
 /// Rows of activations quantized to signed 8 bits with one factor per 32 columns.
 ///
-/// Shape: `rows` x `columns`, row-major. `x[i] ~ scale * q[i]`.
-#[derive(Debug, Clone, Default)]
+/// Shape: `rows` x `columns`. Rows lie in batches of equal size, give or take one; within a batch the cells of a group of
+/// columns stand side by side, so that a kernel reads straight on.
+#[derive(Debug, Clone)]
 pub struct Activations {
-    rows: usize,
     columns: usize,
-    q: Vec<i8>,
-    /// Factor of each group.
-    scale: Vec<f32>,
-    /// For each group the sums `scale * Σ q` over its first and its second half, to take minima off in one step.
-    sums: Vec<[f32; 2]>,
+    /// First row of each batch, and the number of rows.
+    starts: Vec<usize>,
+    /// `[batch][group][row of the batch]`.
+    cells: Vec<Cell>,
+}
+
+/// A batch of [`Activations`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Batch<'a> {
+    /// Its first row.
+    pub(super) first: usize,
+    /// Its rows, at most [`BATCH`].
+    pub(super) rows: usize,
+    /// `[group][row]`.
+    pub(super) cells: &'a [Cell],
 }
 
 impl Activations {
     /// Quantizes `x` (`rows * columns` values, row-major; `columns` a multiple of 32).
     pub fn quantize(x: &[f32], columns: usize) -> Self {
         debug_assert!(columns.is_multiple_of(GROUP) && x.len().is_multiple_of(columns));
-        let groups = x.len() / GROUP;
-        let mut out = Self {
-            rows: x.len() / columns,
-            columns,
-            q: vec![0; x.len()],
-            scale: vec![0.0; groups],
-            sums: vec![[0.0; 2]; groups],
-        };
-        elementwise::quantize(x, &mut out.q, &mut out.scale, &mut out.sums);
-        out
+        let (rows, groups) = (x.len() / columns, columns / GROUP);
+        let batches = rows.div_ceil(BATCH);
+        let starts: Vec<usize> = (0..=batches).map(|b| b * rows / batches.max(1)).collect();
+        let mut cells = vec![Cell::zeroed(); rows * groups];
+        let mut rest = cells.as_mut_slice();
+        let mut parts = Vec::with_capacity(batches);
+        for range in starts.windows(2) {
+            let (part, after) = rest.split_at_mut((range[1] - range[0]) * groups);
+            parts.push((range[0], range[1] - range[0], part));
+            rest = after;
+        }
+        parts.into_par_iter().for_each(|(first, n, cells)| {
+            for i in 0..n {
+                elementwise::quantize(&x[(first + i) * columns..][..columns], &mut cells[i..], n);
+            }
+        });
+        Self { columns, starts, cells }
     }
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.starts.last().copied().unwrap_or(0)
     }
 
     /// Number of columns.
@@ -53,22 +85,16 @@ impl Activations {
         self.columns
     }
 
-    pub(super) fn row(&self, r: usize) -> ActivationRow<'_> {
-        let groups = self.columns / GROUP;
-        ActivationRow {
-            q: &self.q[r * self.columns..][..self.columns],
-            scale: &self.scale[r * groups..][..groups],
-            sums: &self.sums[r * groups..][..groups],
-        }
+    /// Number of batches.
+    pub(super) fn batches(&self) -> usize {
+        self.starts.len() - 1
     }
-}
 
-/// One row of [`Activations`].
-#[derive(Clone, Copy)]
-pub(super) struct ActivationRow<'a> {
-    pub(super) q: &'a [i8],
-    pub(super) scale: &'a [f32],
-    pub(super) sums: &'a [[f32; 2]],
+    pub(super) fn batch(&self, index: usize) -> Batch<'_> {
+        let (first, end) = (self.starts[index], self.starts[index + 1]);
+        let groups = self.columns / GROUP;
+        Batch { first, rows: end - first, cells: &self.cells[first * groups..end * groups] }
+    }
 }
 
 /// How the groups of a tile are stored.

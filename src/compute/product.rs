@@ -6,6 +6,9 @@ use rayon::prelude::*;
 use super::packed::{Activations, BATCH, LANES, PackedMatrix};
 use super::{Isa, kernel_avx2, kernel_avx512, kernel_plain};
 
+/// Activations (bytes of quanta) that are multiplied with all tiles before the next: half of a usual second-level cache.
+const NEAR: usize = 512 * 1024;
+
 /// The output of a product, written by several threads in disjoint places.
 #[derive(Clone, Copy)]
 struct Scatter {
@@ -62,16 +65,20 @@ impl PackedMatrix {
         let tile_bytes = self.tile_bytes();
         // Several tasks a thread, so that a thread that was interrupted does not hold up the others.
         let tiles_per_task = self.rows().div_ceil(LANES).div_ceil(4 * rayon::current_num_threads()).max(1);
+        // So many batches that their activations stay in the core's cache while all tiles pass.
+        let at_once = (NEAR / (BATCH * self.columns())).max(1);
         self.tiles().par_chunks(tiles_per_task * tile_bytes).enumerate().for_each(|(task, tiles)| {
             let mut block = [[0f32; LANES]; BATCH];
-            for (t, tile) in tiles.chunks_exact(tile_bytes).enumerate() {
-                let column = (task * tiles_per_task + t) * LANES;
-                for first in (0..x.rows()).step_by(BATCH) {
-                    let n = BATCH.min(x.rows() - first);
-                    let rows: [_; BATCH] = std::array::from_fn(|i| x.row(first + i.min(n - 1)));
-                    kernel(self.layout, tile, &rows[..n], &mut block);
-                    for (i, values) in block[..n].iter().enumerate() {
-                        target.write(first + i, column, values);
+            for first in (0..x.batches()).step_by(at_once) {
+                let last = x.batches().min(first + at_once) - 1;
+                for (t, tile) in tiles.chunks_exact(tile_bytes).enumerate() {
+                    let column = (task * tiles_per_task + t) * LANES;
+                    for b in first..=last {
+                        let batch = x.batch(b);
+                        kernel(self.layout, tile, batch, &mut block);
+                        for (i, values) in block[..batch.rows].iter().enumerate() {
+                            target.write(batch.first + i, column, values);
+                        }
                     }
                 }
             }

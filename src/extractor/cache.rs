@@ -4,21 +4,21 @@
 //! The instructions are one node, a section continues it, and every sentence of the section continues that. What was
 //! computed for a prefix is computed once.
 
-use crate::compute::elementwise::Segment;
+use crate::compute::KeyValues;
 
 /// Names a node of a [`Cache`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct NodeId(usize);
 
-/// Keys and values of one node. For each layer, position-major: `[position][kv head][head dimension]`.
+/// A stretch of tokens.
 #[derive(Debug, Default)]
 struct Node {
     parent: Option<NodeId>,
     /// Position of the first token in the sequence.
     start: usize,
+    /// Tokens that all layers have.
     len: usize,
-    keys: Vec<Vec<f32>>,
-    values: Vec<Vec<f32>>,
+    layers: Vec<KeyValues>,
 }
 
 /// A tree of token stretches with their keys and values.
@@ -27,13 +27,13 @@ pub(super) struct Cache {
     nodes: Vec<Node>,
     free: Vec<NodeId>,
     layers: usize,
-    /// Values of one position in one layer: kv heads times head dimension.
-    width: usize,
+    kv_heads: usize,
+    head_dimension: usize,
 }
 
 impl Cache {
-    pub(super) fn new(layers: usize, width: usize) -> Self {
-        Self { nodes: Vec::new(), free: Vec::new(), layers, width }
+    pub(super) fn new(layers: usize, kv_heads: usize, head_dimension: usize) -> Self {
+        Self { nodes: Vec::new(), free: Vec::new(), layers, kv_heads, head_dimension }
     }
 
     /// An empty node that continues `parent`, with room for `tokens`. The parent must not grow any more.
@@ -45,12 +45,9 @@ impl Cache {
         });
         let node = &mut self.nodes[id.0];
         (node.parent, node.start, node.len) = (parent, start, 0);
-        for part in [&mut node.keys, &mut node.values] {
-            part.resize_with(self.layers, Vec::new);
-            for layer in part {
-                layer.clear();
-                layer.reserve(tokens * self.width);
-            }
+        node.layers.resize_with(self.layers, KeyValues::default);
+        for layer in &mut node.layers {
+            layer.reset(self.kv_heads, self.head_dimension, tokens);
         }
         id
     }
@@ -67,9 +64,7 @@ impl Cache {
 
     /// Adds keys and values of one more position in `layer`. [`Self::grow`] counts it once all layers have it.
     pub(super) fn push(&mut self, id: NodeId, layer: usize, key: &[f32], value: &[f32]) {
-        let node = &mut self.nodes[id.0];
-        node.keys[layer].extend_from_slice(key);
-        node.values[layer].extend_from_slice(value);
+        self.nodes[id.0].layers[layer].push(key, value);
     }
 
     /// Counts `tokens` more positions.
@@ -77,29 +72,20 @@ impl Cache {
         self.nodes[id.0].len += tokens;
     }
 
-    /// The segments that a token at `position` of node `id` attends to, innermost first, for one layer and kv head.
-    pub(super) fn segments(
-        &self,
-        id: NodeId,
-        position: usize,
-        layer: usize,
-        head: usize,
-        dimension: usize,
-    ) -> impl Iterator<Item = Segment<'_>> {
-        let mut next = Some(id);
-        let mut visible = position + 1;
-        std::iter::from_fn(move || {
-            let node = &self.nodes[next?.0];
-            let len = visible - node.start;
-            visible = node.start;
-            next = node.parent;
-            let offset = (head * dimension).min(node.keys[layer].len());
-            Some(Segment {
-                keys: &node.keys[layer][offset..],
-                values: &node.values[layer][offset..],
-                stride: self.width,
-                len,
-            })
-        })
+    /// Position of the node's first token.
+    pub(super) fn start(&self, id: NodeId) -> usize {
+        self.nodes[id.0].start
+    }
+
+    /// The nodes from the root down to `id`.
+    pub(super) fn path(&self, id: NodeId) -> Vec<NodeId> {
+        let mut path: Vec<NodeId> = std::iter::successors(Some(id), |n| self.nodes[n.0].parent).collect();
+        path.reverse();
+        path
+    }
+
+    /// Keys and values of a node in one layer.
+    pub(super) fn layer(&self, id: NodeId, layer: usize) -> &KeyValues {
+        &self.nodes[id.0].layers[layer]
     }
 }

@@ -8,8 +8,7 @@
 use rayon::prelude::*;
 
 use super::cache::{Cache, NodeId};
-use crate::compute::elementwise::{self, Attention};
-use crate::compute::{Activations, PackedMatrix, blocks};
+use crate::compute::{Activations, PackedMatrix, Queries, blocks, elementwise};
 use crate::error::{Error, Kind, Result};
 use crate::model::GgufFile;
 
@@ -18,6 +17,17 @@ use crate::model::GgufFile;
 pub(super) struct Row {
     pub(super) token: u32,
     pub(super) node: NodeId,
+}
+
+/// Rows whose attention is computed by one task: enough to load a shared prefix seldom, few enough to share out the work.
+const TOGETHER: usize = 8;
+
+/// Rows of one task of the attention.
+struct Share {
+    /// Indices of the rows.
+    rows: Vec<usize>,
+    /// Nodes that they attend to, ancestors first, with the number of positions that each of the rows sees.
+    nodes: Vec<(NodeId, Vec<usize>)>,
 }
 
 /// Sizes and constants of a model.
@@ -112,7 +122,7 @@ impl Decoder {
 
     /// A cache of the right shape.
     pub(super) fn new_cache(&self) -> Cache {
-        Cache::new(self.config.layers, self.config.kv_heads * self.config.head_dimension)
+        Cache::new(self.config.layers, self.config.kv_heads, self.config.head_dimension)
     }
 
     /// Computes `rows`, appends them to their nodes and returns the logits after each row of `wanted` (indices into
@@ -129,6 +139,7 @@ impl Decoder {
         }
         let (hidden, dimension) = (c.hidden, c.head_dimension);
         let (q_width, kv_width) = (c.heads * dimension, c.kv_heads * dimension);
+        let shares = self.shares(cache, rows, &positions);
         let angles: Vec<Vec<(f32, f32)>> = positions.iter().map(|p| c.rope.angles(*p)).collect();
 
         let mut h = self.embed(rows)?;
@@ -159,7 +170,7 @@ impl Decoder {
                 }
                 cache.push(row.node, index, k, &v[r * kv_width..][..kv_width]);
             }
-            self.attend(cache, rows, &positions, index, &q, &mut attended);
+            self.attend(cache, &shares, index, &q, &mut attended);
             layer.output.apply(&Activations::quantize(&attended, q_width), &mut added);
             add(&mut h, &added);
 
@@ -204,37 +215,63 @@ impl Decoder {
         Ok(h)
     }
 
+    /// Puts rows that share prefixes together, a few for each task of the attention.
+    fn shares(&self, cache: &Cache, rows: &[Row], positions: &[usize]) -> Vec<Share> {
+        let mut places: Vec<(Vec<NodeId>, usize)> = Vec::with_capacity(rows.len());
+        for (r, row) in rows.iter().enumerate() {
+            let path = match places.last() {
+                Some((path, _)) if path.last() == Some(&row.node) => path.clone(),
+                _ => cache.path(row.node),
+            };
+            places.push((path, r));
+        }
+        places.sort();
+        let share = |places: &[(Vec<NodeId>, usize)]| {
+            let mut nodes: Vec<(NodeId, Vec<usize>)> = Vec::new();
+            for (i, (path, r)) in places.iter().enumerate() {
+                for node in path {
+                    // Nodes of a path are met from the root down, so each row sees them in that order.
+                    let at = nodes.iter().position(|(n, _)| n == node).unwrap_or_else(|| {
+                        nodes.push((*node, vec![0; places.len()]));
+                        nodes.len() - 1
+                    });
+                    let seen = positions[*r] + 1 - cache.start(*node);
+                    nodes[at].1[i] = if *node == rows[*r].node { seen } else { cache.end(*node) - cache.start(*node) };
+                }
+            }
+            Share { rows: places.iter().map(|(_, r)| *r).collect(), nodes }
+        };
+        places.chunks(TOGETHER).map(share).collect()
+    }
+
     /// Attention of every row over its branch, for all heads of one layer.
-    fn attend(&self, cache: &Cache, rows: &[Row], positions: &[usize], layer: usize, q: &[f32], out: &mut [f32]) {
+    fn attend(&self, cache: &Cache, shares: &[Share], layer: usize, q: &[f32], out: &mut [f32]) {
         let c = &self.config;
         let (dimension, group) = (c.head_dimension, c.heads / c.kv_heads);
         let scale = 1.0 / (dimension as f32).sqrt();
         let width = c.heads * dimension;
-        // Tasks run over the rows of one kv head before the next, so that a shared prefix stays in the core's cache.
-        let tasks = rows.len() * c.kv_heads;
-        let results: Vec<Vec<f32>> = (0..tasks)
+        let results: Vec<Vec<f32>> = (0..shares.len() * c.kv_heads)
             .into_par_iter()
-            .with_min_len(4)
-            .map_init(
-                || Attention::new(dimension),
-                |state, task| {
-                    let (kv_head, r) = (task / rows.len(), task % rows.len());
-                    let mut result = vec![0f32; group * dimension];
-                    for (g, out) in result.chunks_exact_mut(dimension).enumerate() {
-                        let query = &q[r * width + (kv_head * group + g) * dimension..][..dimension];
-                        state.reset();
-                        for segment in cache.segments(rows[r].node, positions[r], layer, kv_head, dimension) {
-                            elementwise::attend(state, query, segment, scale);
-                        }
-                        state.finish(out);
-                    }
-                    result
-                },
-            )
+            .map_init(Queries::default, |queries, task| {
+                let (share, kv_head) = (&shares[task / c.kv_heads], task % c.kv_heads);
+                let heads = |r: &usize| q[r * width + kv_head * group * dimension..][..group * dimension].chunks_exact(dimension);
+                queries.reset(dimension, scale, share.rows.iter().flat_map(heads));
+                for (node, visible) in &share.nodes {
+                    let visible: Vec<usize> = visible.iter().flat_map(|n| std::iter::repeat_n(*n, group)).collect();
+                    queries.attend(cache.layer(*node, layer), kv_head, &visible);
+                }
+                let mut result = vec![0f32; queries.len() * dimension];
+                for (i, out) in result.chunks_exact_mut(dimension).enumerate() {
+                    queries.mean(i, out);
+                }
+                result
+            })
             .collect();
         for (task, result) in results.iter().enumerate() {
-            let (kv_head, r) = (task / rows.len(), task % rows.len());
-            out[r * width + kv_head * group * dimension..][..result.len()].copy_from_slice(result);
+            let (share, kv_head) = (&shares[task / c.kv_heads], task % c.kv_heads);
+            for (r, result) in share.rows.iter().zip(result.chunks_exact(group * dimension)) {
+                out[r * width + kv_head * group * dimension..][..result.len()].copy_from_slice(result);
+            }
         }
     }
 }
@@ -348,9 +385,9 @@ fn positions(cache: &Cache, rows: &[Row]) -> Vec<usize> {
 }
 
 fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
-    for (x, out) in x.chunks_exact(weight.len()).zip(out.chunks_exact_mut(weight.len())) {
+    x.par_chunks_exact(weight.len()).zip(out.par_chunks_exact_mut(weight.len())).with_min_len(4).for_each(|(x, out)| {
         elementwise::rms_norm(x, weight, epsilon, out);
-    }
+    });
 }
 
 fn add(to: &mut [f32], what: &[f32]) {

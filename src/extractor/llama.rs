@@ -36,7 +36,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { propositions: 8, tokens: 64, batch: 16 }
+        Self { propositions: 8, tokens: 64, batch: 32 }
     }
 }
 

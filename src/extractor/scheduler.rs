@@ -4,12 +4,15 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use rayon::prelude::*;
+
 use super::cache::NodeId;
 use super::decoder::Row;
 use super::json_array::JsonArray;
 use super::llama::{LlamaExtractor, Prefix};
 use super::prompt::Language;
 use super::trace::Call;
+use super::vocabulary::Vocabulary;
 use crate::compute::elementwise::log_sum_exp;
 use crate::error::{Error, Kind, Result};
 use crate::proposition::{Passage, RawProposition, SentenceYield};
@@ -69,6 +72,13 @@ struct Running {
     cached_tokens: usize,
     output_tokens: usize,
     started: Instant,
+}
+
+/// A token that was chosen.
+#[derive(Clone, Copy)]
+struct Choice {
+    token: u32,
+    log_probability: f64,
 }
 
 /// Decodes all branches of `windows`, at most `limits.batch` at a time, and hands each to `finished` when it ends.
@@ -159,9 +169,15 @@ impl Batch {
         let logits = extractor.decoder.forward(&mut extractor.cache, &rows, &wanted)?;
         extractor.tokens += rows.len() as u64;
         let vocabulary = extractor.decoder.config().vocabulary;
+        let choices: Vec<Option<Choice>> = self
+            .running
+            .par_iter()
+            .zip(logits.par_chunks_exact(vocabulary))
+            .map(|(branch, logits)| branch.choose(&extractor.vocabulary, logits))
+            .collect();
         let mut done = Vec::new();
-        for (i, (branch, logits)) in self.running.iter_mut().zip(logits.chunks_exact(vocabulary)).enumerate() {
-            if branch.advance(extractor, logits) {
+        for (i, (branch, choice)) in self.running.iter_mut().zip(choices).enumerate() {
+            if choice.is_none_or(|choice| branch.advance(&extractor.vocabulary, choice)) {
                 done.push(i);
             }
         }
@@ -216,20 +232,24 @@ impl Batch {
 }
 
 impl Running {
-    /// Chooses the next token; true when the branch has ended.
-    fn advance(&mut self, extractor: &LlamaExtractor, logits: &[f32]) -> bool {
-        let bytes = |token: usize| extractor.vocabulary.bytes(u32::try_from(token).unwrap_or(u32::MAX));
-        let Some(token) = best(logits, |token| self.array.accepts(bytes(token))) else { return true };
+    /// The next token: the likeliest that the grammar takes.
+    fn choose(&self, vocabulary: &Vocabulary, logits: &[f32]) -> Option<Choice> {
+        let token = best(logits, |token| self.array.accepts(vocabulary.bytes(token as u32)))?;
         let log_probability = f64::from(logits[token] - log_sum_exp(logits));
-        self.string = (self.string.0 + log_probability, self.string.1 + 1);
-        let closed = self.array.write(bytes(token));
+        Some(Choice { token: token as u32, log_probability })
+    }
+
+    /// Writes a token; true when the branch has ended.
+    fn advance(&mut self, vocabulary: &Vocabulary, choice: Choice) -> bool {
+        self.string = (self.string.0 + choice.log_probability, self.string.1 + 1);
+        let closed = self.array.write(vocabulary.bytes(choice.token));
         for _ in 0..closed {
             let (sum, count) = std::mem::take(&mut self.string);
             self.probabilities.push((sum / f64::from(count.max(1))).exp() as f32);
         }
         self.output_tokens += 1;
         self.tokens_left -= 1;
-        self.next.push(token as u32);
+        self.next.push(choice.token);
         self.array.is_done() || self.tokens_left == 0 || (closed > 0 && self.repeats())
     }
 

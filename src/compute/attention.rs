@@ -1,0 +1,575 @@
+//! Attention of many queries over the same keys and values.
+//!
+//! Sentences of a section share their prefix, and the heads of a group share keys and values (Ainslie et al. 2023), so a
+//! stretch of keys is loaded once and met by all queries at hand: the work is bound by arithmetic, not by memory. The softmax
+//! is built up stretch by stretch (Milakov and Gimelshein 2018). What a query gets does not depend on the others: its sums run
+//! over its positions in the same order however many queries come along.
+#![allow(unsafe_code)]
+
+use bytemuck::{Pod, Zeroable};
+
+use super::Isa;
+use super::elementwise::{exp_body, sum_lanes};
+
+/// Values in a vector, and positions in a block.
+const LANES: usize = 16;
+/// Queries that are held in registers together.
+const TILE: usize = 8;
+/// Blocks between two updates of the running maximum: with their values they fit the innermost cache.
+const CHUNK: usize = 2;
+
+/// As many values as the widest register holds, aligned so that no load crosses a cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Zeroable, Pod)]
+#[repr(C, align(64))]
+struct Lanes([f32; LANES]);
+
+impl Lanes {
+    const ZERO: Lanes = Lanes([0.0; LANES]);
+}
+
+/// Keys and values of consecutive positions, for all key-value heads of one layer.
+///
+/// Positions lie in blocks of 16; within a block and head, keys are component-major and values position-major, so that both
+/// products run along vectors without horizontal sums.
+#[derive(Debug, Default)]
+pub struct KeyValues {
+    heads: usize,
+    dimension: usize,
+    len: usize,
+    /// `[block][head][dimension]`, a lane a position.
+    keys: Vec<Lanes>,
+    /// `[block][head][position][dimension / 16, rounded up]`, a lane a component.
+    values: Vec<Lanes>,
+}
+
+impl KeyValues {
+    /// Empties it and makes room for `positions` positions of `heads` heads of `dimension` components.
+    pub fn reset(&mut self, heads: usize, dimension: usize, positions: usize) {
+        (self.heads, self.dimension, self.len) = (heads, dimension, 0);
+        let blocks = positions.div_ceil(LANES);
+        self.keys.clear();
+        self.keys.reserve(blocks * self.key_lanes());
+        self.values.clear();
+        self.values.reserve(blocks * self.value_lanes());
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True without positions.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Appends a position: key and value of each head after one another.
+    pub fn push(&mut self, key: &[f32], value: &[f32]) {
+        assert!(key.len() == self.heads * self.dimension && value.len() == key.len(), "another number of components");
+        let (block, lane) = (self.len / LANES, self.len % LANES);
+        let (key_lanes, value_lanes, width) = (self.key_lanes(), self.value_lanes(), self.width());
+        if lane == 0 {
+            self.keys.resize((block + 1) * key_lanes, Lanes::ZERO);
+            self.values.resize((block + 1) * value_lanes, Lanes::ZERO);
+        }
+        for (to, k) in self.keys[block * key_lanes..].iter_mut().zip(key) {
+            to.0[lane] = *k;
+        }
+        let heads = self.values[block * value_lanes..].chunks_exact_mut(LANES * width);
+        for (to, v) in heads.zip(value.chunks_exact(self.dimension)) {
+            let to: &mut [f32] = bytemuck::cast_slice_mut(&mut to[lane * width..][..width]);
+            to[..v.len()].copy_from_slice(v);
+        }
+        self.len += 1;
+    }
+
+    /// Vectors of a value.
+    fn width(&self) -> usize {
+        self.dimension.div_ceil(LANES)
+    }
+
+    fn key_lanes(&self) -> usize {
+        self.heads * self.dimension
+    }
+
+    fn value_lanes(&self) -> usize {
+        self.heads * LANES * self.width()
+    }
+
+    fn block_keys(&self, block: usize, head: usize) -> &[Lanes] {
+        &self.keys[block * self.key_lanes() + head * self.dimension..][..self.dimension]
+    }
+
+    fn block_values(&self, block: usize, head: usize) -> &[Lanes] {
+        let len = LANES * self.width();
+        &self.values[block * self.value_lanes() + head * len..][..len]
+    }
+
+    /// Bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        (self.keys.capacity() + self.values.capacity()) * size_of::<Lanes>()
+    }
+}
+
+/// Queries of one key-value head and what they have gathered so far.
+#[derive(Debug, Default)]
+pub struct Queries {
+    dimension: usize,
+    len: usize,
+    /// `[tile][dimension][TILE]`, scaled; the last tile is padded with zeroes.
+    queries: Vec<[f32; TILE]>,
+    /// Highest score of each query.
+    largest: Vec<f32>,
+    /// Sum of its weights.
+    total: Vec<f32>,
+    /// `[query][dimension / 16, rounded up]`: the weighted sum of values.
+    sums: Vec<Lanes>,
+}
+
+impl Queries {
+    /// Takes queries of `dimension` components each; scores are products with `scale * query`.
+    pub fn reset<'q>(&mut self, dimension: usize, scale: f32, queries: impl Iterator<Item = &'q [f32]>) {
+        self.dimension = dimension;
+        self.queries.clear();
+        self.len = 0;
+        for query in queries {
+            assert_eq!(query.len(), dimension, "a query of another dimension");
+            if self.len.is_multiple_of(TILE) {
+                self.queries.resize(self.queries.len() + dimension, [0.0; TILE]);
+            }
+            for (to, x) in self.queries[self.len / TILE * dimension..].iter_mut().zip(query) {
+                to[self.len % TILE] = x * scale;
+            }
+            self.len += 1;
+        }
+        let padded = self.len.next_multiple_of(TILE);
+        for (values, start) in [(&mut self.largest, f32::NEG_INFINITY), (&mut self.total, 0.0)] {
+            values.clear();
+            values.resize(padded, start);
+        }
+        self.sums.clear();
+        self.sums.resize(padded * dimension.div_ceil(LANES), Lanes::ZERO);
+    }
+
+    /// Number of queries.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True without queries.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Attends from each query to the first `visible[query]` positions of `head`; to none where that is 0.
+    pub fn attend(&mut self, keys: &KeyValues, head: usize, visible: &[usize]) {
+        self.attend_with(Isa::best(), keys, head, visible);
+    }
+
+    /// [`Self::attend`] with a given instruction set; one that this processor lacks is replaced by its best.
+    pub fn attend_with(&mut self, isa: Isa, keys: &KeyValues, head: usize, visible: &[usize]) {
+        assert!(visible.len() == self.len && self.dimension == keys.dimension && head < keys.heads);
+        assert!(visible.iter().all(|n| *n <= keys.len), "a position that is not there");
+        match isa.min(Isa::best()) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Isa::best` found these instructions on this processor; every processor with VNNI has DQ.
+            Isa::Avx512Vnni => unsafe { wide(self, keys, head, visible) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Isa::Avx2 => unsafe { avx2(self, keys, head, visible) },
+            _ => body::<Plain>(self, keys, head, visible),
+        }
+    }
+
+    /// The weighted mean of all values that query `index` has seen; `out` has `dimension` places.
+    pub fn mean(&self, index: usize, out: &mut [f32]) {
+        let width = self.dimension.div_ceil(LANES);
+        let sums: &[f32] = bytemuck::cast_slice(&self.sums[index * width..][..width]);
+        for (out, sum) in out.iter_mut().zip(sums) {
+            *out = sum / self.total[index];
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")]
+fn wide(queries: &mut Queries, keys: &KeyValues, head: usize, visible: &[usize]) {
+    body::<x86::Wide>(queries, keys, head, visible);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn avx2(queries: &mut Queries, keys: &KeyValues, head: usize, visible: &[usize]) {
+    body::<x86::Avx2>(queries, keys, head, visible);
+}
+
+/// Scores, then weights, of a tile of queries over a chunk of positions.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Scores([[f32; CHUNK * LANES]; TILE]);
+
+/// The two products, for one instruction set. All versions add up in the same order.
+trait Kernel {
+    /// Whether products and sums are fused.
+    const FUSED: bool;
+
+    /// `scores[q][i] = Σ_d queries[d][q] * keys[i / 16][d][i % 16]`, for the blocks that there are.
+    fn score(queries: &[[f32; TILE]], keys: [&[Lanes]; CHUNK], scores: &mut Scores);
+
+    /// `sums[q] = keep[q] * sums[q] + Σ_i weights[q][i] * values[i]`; a value has as many vectors as a sum.
+    fn gather(weights: &Scores, keep: &[f32; TILE], values: &[&[Lanes]], sums: &mut [Lanes]);
+}
+
+/// Chunks of positions outside, so that keys and values stay close, and tiles of queries inside.
+#[inline(always)]
+fn body<K: Kernel>(all: &mut Queries, keys: &KeyValues, head: usize, visible: &[usize]) {
+    let (dimension, width) = (all.dimension, keys.width());
+    let furthest = visible.iter().copied().max().unwrap_or(0);
+    for first in (0..furthest.div_ceil(LANES)).step_by(CHUNK) {
+        let start = first * LANES;
+        let last = keys.len.div_ceil(LANES).min(first + CHUNK) - 1;
+        let chunk_keys = std::array::from_fn(|b| keys.block_keys((first + b).min(last), head));
+        let chunk_values: [&[Lanes]; CHUNK] = std::array::from_fn(|b| keys.block_values((first + b).min(last), head));
+        let chunk_values = &chunk_values[..=last - first];
+        for (tile, visible) in visible.chunks(TILE).enumerate() {
+            if visible.iter().all(|n| *n <= start) {
+                continue;
+            }
+            let mut scores = Scores([[0.0; CHUNK * LANES]; TILE]);
+            K::score(&all.queries[tile * dimension..][..dimension], chunk_keys, &mut scores);
+            // What the sums so far are worth beside the new weights.
+            let mut keep = [1f32; TILE];
+            for (q, scores) in scores.0.iter_mut().enumerate() {
+                match visible.get(q).map_or(0, |n| n.saturating_sub(start).min(CHUNK * LANES)) {
+                    0 => *scores = [0.0; CHUNK * LANES],
+                    n => keep[q] = weigh::<K>(scores, n, &mut all.largest[tile * TILE + q], &mut all.total[tile * TILE + q]),
+                }
+            }
+            K::gather(&scores, &keep, chunk_values, &mut all.sums[tile * TILE * width..][..TILE * width]);
+        }
+    }
+}
+
+/// Turns the first `n` scores of a query into weights, the others into 0, and brings its maximum and total up to date.
+/// Returns the factor that brings what was gathered before to the new maximum.
+#[inline(always)]
+fn weigh<K: Kernel>(scores: &mut [f32; CHUNK * LANES], n: usize, largest: &mut f32, total: &mut f32) -> f32 {
+    let mut highest = [*largest; LANES];
+    for (c, chunk) in scores.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+        for i in 0..LANES {
+            chunk[i] = if c * LANES + i < n { chunk[i] } else { f32::NEG_INFINITY };
+            highest[i] = if chunk[i] > highest[i] { chunk[i] } else { highest[i] };
+        }
+    }
+    let highest = highest.iter().fold(f32::NEG_INFINITY, |m, &s| if s > m { s } else { m });
+    let keep = if *largest == f32::NEG_INFINITY { 0.0 } else { exp(*largest - highest, K::FUSED) };
+    let mut sums = [0f32; LANES];
+    for (c, chunk) in scores.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+        for i in 0..LANES {
+            let weight = exp(chunk[i] - highest, K::FUSED);
+            chunk[i] = if c * LANES + i < n { weight } else { 0.0 };
+            sums[i] += chunk[i];
+        }
+    }
+    *total = *total * keep + sum_lanes(sums);
+    *largest = highest;
+    keep
+}
+
+#[inline(always)]
+fn exp(x: f32, fused: bool) -> f32 {
+    if fused { exp_body::<true>(x) } else { exp_body::<false>(x) }
+}
+
+/// For any processor; left to the compiler.
+struct Plain;
+
+impl Kernel for Plain {
+    const FUSED: bool = false;
+
+    fn score(queries: &[[f32; TILE]], keys: [&[Lanes]; CHUNK], scores: &mut Scores) {
+        for (b, keys) in keys.iter().enumerate() {
+            for (query, key) in queries.iter().zip(*keys) {
+                for (x, scores) in query.iter().zip(&mut scores.0) {
+                    for (score, k) in scores[b * LANES..].iter_mut().zip(&key.0) {
+                        *score += k * x;
+                    }
+                }
+            }
+        }
+    }
+
+    fn gather(weights: &Scores, keep: &[f32; TILE], values: &[&[Lanes]], sums: &mut [Lanes]) {
+        let width = sums.len() / TILE;
+        for ((sums, keep), weights) in sums.chunks_exact_mut(width).zip(keep).zip(&weights.0) {
+            for sum in sums.iter_mut().flat_map(|s| &mut s.0) {
+                *sum *= keep;
+            }
+            for (value, weight) in values.iter().flat_map(|v| v.chunks_exact(width)).zip(weights) {
+                for (sum, v) in sums.iter_mut().zip(value) {
+                    for (sum, v) in sum.0.iter_mut().zip(&v.0) {
+                        *sum += v * weight;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{CHUNK, Kernel, LANES, Lanes, Scores, TILE};
+
+    pub(super) struct Wide;
+    pub(super) struct Avx2;
+
+    /// Defines `score` and `gather` over two vectors side by side for the queries from `from` on. The queries are written out:
+    /// in a loop that is not unrolled their sums would live in memory.
+    macro_rules! products {
+        ($name:ident, $features:literal, $vector:ty, $zero:ident, $load:ident, $store:ident, $set:ident, $mul:ident, $fma:ident, [$($q:literal)*]) => {
+            mod $name {
+                use super::*;
+
+                /// Scores over the positions at `first` and at `second`.
+                ///
+                /// # Safety
+                /// The processor has the instructions; `first` and `second` have a vector every [`LANES`] values, one for each
+                /// of `queries`, and so has `out` one for each query and side, `CHUNK * LANES` values from query to query.
+                #[target_feature(enable = $features)]
+                pub(super) unsafe fn score(
+                    queries: &[[f32; TILE]], from: usize, first: *const f32, second: *const f32, out: [*mut f32; 2],
+                ) {
+                    let mut acc: [[$vector; 2]; TILE] = [[$zero(); 2]; TILE];
+                    for (d, query) in queries.iter().enumerate() {
+                        // SAFETY: as the caller promises.
+                        let (a, b) = unsafe { ($load(first.add(d * LANES)), $load(second.add(d * LANES))) };
+                        $(
+                            let x = $set(query[from + $q]);
+                            acc[$q][0] = $fma(a, x, acc[$q][0]);
+                            acc[$q][1] = $fma(b, x, acc[$q][1]);
+                        )*
+                    }
+                    $(
+                        // SAFETY: as the caller promises.
+                        unsafe {
+                            $store(out[0].add((from + $q) * CHUNK * LANES), acc[$q][0]);
+                            $store(out[1].add((from + $q) * CHUNK * LANES), acc[$q][1]);
+                        }
+                    )*
+                }
+
+                /// Adds `len` weighted values, of which two vectors are taken, to sums that are `step` values apart.
+                ///
+                /// # Safety
+                /// The processor has the instructions; the pointers have the vectors that are read and written.
+                #[target_feature(enable = $features)]
+                pub(super) unsafe fn gather(
+                    weights: &Scores, keep: &[f32; TILE], from: usize, values: &[(*const f32, usize)], sides: [usize; 2],
+                    step: usize, sums: *mut f32,
+                ) {
+                    let mut acc: [[$vector; 2]; TILE] = [[$zero(); 2]; TILE];
+                    $(
+                        // SAFETY: as the caller promises.
+                        let (a, b) = unsafe {
+                            let sums = sums.add((from + $q) * step);
+                            ($load(sums.add(sides[0])), $load(sums.add(sides[1])))
+                        };
+                        let x = $set(keep[from + $q]);
+                        acc[$q] = [$mul(a, x), $mul(b, x)];
+                    )*
+                    let mut position = 0;
+                    for &(block, len) in values {
+                        for i in 0..len {
+                            // SAFETY: as the caller promises.
+                            let (a, b) = unsafe {
+                                let value = block.add(i * step);
+                                ($load(value.add(sides[0])), $load(value.add(sides[1])))
+                            };
+                            $(
+                                let x = $set(weights.0[from + $q][position]);
+                                acc[$q][0] = $fma(a, x, acc[$q][0]);
+                                acc[$q][1] = $fma(b, x, acc[$q][1]);
+                            )*
+                            position += 1;
+                        }
+                    }
+                    $(
+                        // SAFETY: as the caller promises.
+                        unsafe {
+                            let sums = sums.add((from + $q) * step);
+                            $store(sums.add(sides[0]), acc[$q][0]);
+                            $store(sums.add(sides[1]), acc[$q][1]);
+                        }
+                    )*
+                }
+            }
+        };
+    }
+
+    products!(
+        wide, "avx512f", __m512, _mm512_setzero_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps, _mm512_mul_ps,
+        _mm512_fmadd_ps, [0 1 2 3 4 5 6 7]
+    );
+    products!(
+        narrow, "avx2,fma", __m256, _mm256_setzero_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_mul_ps,
+        _mm256_fmadd_ps, [0 1 2 3]
+    );
+
+    fn pointers(values: &[&[Lanes]]) -> [(*const f32, usize); CHUNK] {
+        std::array::from_fn(|b| values.get(b).map_or((std::ptr::null(), 0), |v| (v.as_ptr().cast(), LANES)))
+    }
+
+    impl Kernel for Wide {
+        const FUSED: bool = true;
+
+        #[inline(always)]
+        fn score(queries: &[[f32; TILE]], keys: [&[Lanes]; CHUNK], scores: &mut Scores) {
+            assert!(keys.iter().all(|k| k.len() >= queries.len()));
+            let out = scores.0.as_mut_ptr().cast::<f32>();
+            // SAFETY: only used where the instructions are; each block has a vector for each of `queries` (asserted), and the
+            // two blocks of a chunk are the two halves of each query's scores.
+            unsafe {
+                wide::score(queries, 0, keys[0].as_ptr().cast(), keys[1].as_ptr().cast(), [out, out.add(LANES)]);
+            }
+        }
+
+        #[inline(always)]
+        fn gather(weights: &Scores, keep: &[f32; TILE], values: &[&[Lanes]], sums: &mut [Lanes]) {
+            let width = sums.len() / TILE;
+            assert!(values.len() <= CHUNK && values.iter().all(|v| v.len() >= LANES * width));
+            let values = pointers(values);
+            for at in (0..width).step_by(2) {
+                // An odd last vector is taken twice, with the same result.
+                let sides = [at * LANES, (at + 1).min(width - 1) * LANES];
+                // SAFETY: only used where the instructions are; sums and values (asserted) have `width` vectors each.
+                unsafe { wide::gather(weights, keep, 0, &values, sides, width * LANES, sums.as_mut_ptr().cast()) }
+            }
+        }
+    }
+
+    impl Kernel for Avx2 {
+        const FUSED: bool = true;
+
+        #[inline(always)]
+        fn score(queries: &[[f32; TILE]], keys: [&[Lanes]; CHUNK], scores: &mut Scores) {
+            assert!(keys.iter().all(|k| k.len() >= queries.len()));
+            let out = scores.0.as_mut_ptr().cast::<f32>();
+            for (b, keys) in keys.iter().enumerate() {
+                let keys = keys.as_ptr().cast::<f32>();
+                for from in [0, TILE / 2] {
+                    // SAFETY: only used where the instructions are; a block has a vector of two halves for each of `queries`
+                    // (asserted), and block `b` is that part of each query's scores.
+                    unsafe {
+                        let out = out.add(b * LANES);
+                        narrow::score(queries, from, keys, keys.add(LANES / 2), [out, out.add(LANES / 2)]);
+                    }
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn gather(weights: &Scores, keep: &[f32; TILE], values: &[&[Lanes]], sums: &mut [Lanes]) {
+            let width = sums.len() / TILE;
+            assert!(values.len() <= CHUNK && values.iter().all(|v| v.len() >= LANES * width));
+            let values = pointers(values);
+            for at in 0..width {
+                for from in [0, TILE / 2] {
+                    let sides = [at * LANES, at * LANES + LANES / 2];
+                    // SAFETY: only used where the instructions are; sums and values (asserted) have `width` vectors each.
+                    unsafe { narrow::gather(weights, keep, from, &values, sides, width * LANES, sums.as_mut_ptr().cast()) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(i: usize) -> f32 {
+        ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0
+    }
+
+    fn key_values(heads: usize, dimension: usize, positions: std::ops::Range<usize>) -> KeyValues {
+        let mut out = KeyValues::default();
+        out.reset(heads, dimension, positions.len());
+        for p in positions {
+            let of = |salt: usize| -> Vec<f32> {
+                (0..heads * dimension).map(|i| noise(p * 977 + i * 31 + salt)).collect()
+            };
+            out.push(&of(5), &of(999));
+        }
+        out
+    }
+
+    /// Softmax over all positions at once, in double precision.
+    fn exact(query: &[f32], head: usize, heads: usize, positions: usize, scale: f32) -> Vec<f64> {
+        let d = query.len();
+        let at = |p: usize, i: usize, salt: usize| f64::from(noise(p * 977 + (head * d + i) * 31 + salt));
+        assert!(head < heads);
+        let weights: Vec<f64> = (0..positions)
+            .map(|p| ((0..d).map(|i| f64::from(query[i]) * at(p, i, 5)).sum::<f64>() * f64::from(scale)).exp())
+            .collect();
+        let total: f64 = weights.iter().sum();
+        (0..d).map(|i| (0..positions).map(|p| weights[p] * at(p, i, 999)).sum::<f64>() / total).collect()
+    }
+
+    #[test]
+    fn attention_over_pieces_equals_softmax_over_the_whole_for_every_instruction_set() {
+        for dimension in [24, 64, 128] {
+            let (heads, scale) = (2, 0.3);
+            let pieces = [0..1, 1..1, 1..50, 50..83];
+            let pieces = pieces.map(|range| key_values(heads, dimension, range));
+            let queries: Vec<Vec<f32>> =
+                (0..7).map(|q| (0..dimension).map(|i| noise(q * 131 + i)).collect()).collect();
+            for isa in Isa::available() {
+                for head in 0..heads {
+                    let mut state = Queries::default();
+                    state.reset(dimension, scale, queries.iter().map(Vec::as_slice));
+                    let mut seen = 0;
+                    // Later queries see more of the last piece, as the tokens of a prompt do.
+                    for (n, piece) in pieces.iter().enumerate() {
+                        let visible: Vec<usize> =
+                            (0..7).map(|q| if n == 3 { q * 5 } else { piece.len() }).collect();
+                        state.attend_with(isa, piece, head, &visible);
+                        seen += if n == 3 { 0 } else { piece.len() };
+                    }
+                    for (q, query) in queries.iter().enumerate() {
+                        let mut out = vec![0.0; dimension];
+                        state.mean(q, &mut out);
+                        for (got, exact) in out.iter().zip(exact(query, head, heads, seen + q * 5, scale)) {
+                            assert!((f64::from(*got) - exact).abs() < 2e-5, "{isa:?} {dimension}: {got} for {exact}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_query_gets_does_not_depend_on_the_queries_beside_it() {
+        let keys = key_values(1, 64, 0..75);
+        let query = |q: usize| -> Vec<f32> { (0..64).map(|i| noise(q * 37 + i)).collect() };
+        let all: Vec<Vec<f32>> = (0..11).map(query).collect();
+        for isa in Isa::available() {
+            let run = |which: std::ops::Range<usize>| -> Vec<Vec<f32>> {
+                let mut state = Queries::default();
+                state.reset(64, 0.125, all[which.clone()].iter().map(Vec::as_slice));
+                state.attend_with(isa, &keys, 0, &which.clone().map(|q| 60 + q).collect::<Vec<_>>());
+                let mean = |q| {
+                    let mut out = vec![0.0; 64];
+                    state.mean(q, &mut out);
+                    out
+                };
+                (0..which.len()).map(mean).collect()
+            };
+            let together = run(0..11);
+            for (q, together) in together.iter().enumerate() {
+                assert_eq!(&run(q..q + 1)[0], together, "{isa:?} query {q}");
+            }
+        }
+    }
+}
