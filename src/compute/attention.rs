@@ -216,6 +216,9 @@ trait Kernel {
     /// `scores[q][i] = Σ_d queries[d][q] * keys[i / 16][d][i % 16]`, for the blocks that there are.
     fn score(queries: &[[f32; TILE]], keys: [&[Lanes]; CHUNK], scores: &mut Scores);
 
+    /// Asks for `lanes` ahead of their use.
+    fn fetch(_lanes: &Lanes) {}
+
     /// `sums[q] = keep[q] * sums[q] + Σ_i weights[q][i] * values[i]`; a value has as many vectors as a sum.
     fn gather(weights: &Scores, keep: &[f32; TILE], values: &[&[Lanes]], sums: &mut [Lanes]);
 }
@@ -231,7 +234,13 @@ fn body<K: Kernel>(all: &mut Queries, keys: &KeyValues, head: usize, visible: &[
         let chunk_keys = std::array::from_fn(|b| keys.block_keys((first + b).min(last), head));
         let chunk_values: [&[Lanes]; CHUNK] = std::array::from_fn(|b| keys.block_values((first + b).min(last), head));
         let chunk_values = &chunk_values[..=last - first];
+        // The next chunk is under way while this one is worked on, a part with each tile.
+        let next = (first + CHUNK..keys.len.div_ceil(LANES).min(first + 2 * CHUNK))
+            .flat_map(|b| [keys.block_keys(b, head), keys.block_values(b, head)]);
+        let mut next = next.flatten();
+        let part = (CHUNK * (dimension + LANES * width)).div_ceil(visible.len().div_ceil(TILE));
         for (tile, visible) in visible.chunks(TILE).enumerate() {
+            next.by_ref().take(part).for_each(K::fetch);
             if visible.iter().all(|n| *n <= start) {
                 continue;
             }
@@ -242,7 +251,10 @@ fn body<K: Kernel>(all: &mut Queries, keys: &KeyValues, head: usize, visible: &[
             for (q, scores) in scores.0.iter_mut().enumerate() {
                 match visible.get(q).map_or(0, |n| n.saturating_sub(start).min(CHUNK * LANES)) {
                     0 => *scores = [0.0; CHUNK * LANES],
-                    n => keep[q] = weigh::<K>(scores, n, &mut all.largest[tile * TILE + q], &mut all.total[tile * TILE + q]),
+                    n => {
+                        keep[q] =
+                            weigh::<K>(scores, n, &mut all.largest[tile * TILE + q], &mut all.total[tile * TILE + q])
+                    }
                 }
             }
             K::gather(&scores, &keep, chunk_values, &mut all.sums[tile * TILE * width..][..TILE * width]);
@@ -425,6 +437,12 @@ mod x86 {
         const FUSED: bool = true;
 
         #[inline(always)]
+        fn fetch(lanes: &Lanes) {
+            // SAFETY: a hint for an address that is there; every x86-64 processor has it.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(lanes).cast()) }
+        }
+
+        #[inline(always)]
         fn score(queries: &[[f32; TILE]], keys: [&[Lanes]; CHUNK], scores: &mut Scores) {
             assert!(keys.iter().all(|k| k.len() >= queries.len()));
             let out = scores.0.as_mut_ptr().cast::<f32>();
@@ -453,6 +471,12 @@ mod x86 {
         const FUSED: bool = true;
 
         #[inline(always)]
+        fn fetch(lanes: &Lanes) {
+            // SAFETY: a hint for an address that is there; every x86-64 processor has it.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(lanes).cast()) }
+        }
+
+        #[inline(always)]
         fn score(queries: &[[f32; TILE]], keys: [&[Lanes]; CHUNK], scores: &mut Scores) {
             assert!(keys.iter().all(|k| k.len() >= queries.len()));
             let out = scores.0.as_mut_ptr().cast::<f32>();
@@ -478,7 +502,9 @@ mod x86 {
                 for from in [0, TILE / 2] {
                     let sides = [at * LANES, at * LANES + LANES / 2];
                     // SAFETY: only used where the instructions are; sums and values (asserted) have `width` vectors each.
-                    unsafe { narrow::gather(weights, keep, from, &values, sides, width * LANES, sums.as_mut_ptr().cast()) }
+                    unsafe {
+                        narrow::gather(weights, keep, from, &values, sides, width * LANES, sums.as_mut_ptr().cast())
+                    }
                 }
             }
         }
@@ -497,9 +523,8 @@ mod tests {
         let mut out = KeyValues::default();
         out.reset(heads, dimension, positions.len());
         for p in positions {
-            let of = |salt: usize| -> Vec<f32> {
-                (0..heads * dimension).map(|i| noise(p * 977 + i * 31 + salt)).collect()
-            };
+            let of =
+                |salt: usize| -> Vec<f32> { (0..heads * dimension).map(|i| noise(p * 977 + i * 31 + salt)).collect() };
             out.push(&of(5), &of(999));
         }
         out
@@ -523,8 +548,7 @@ mod tests {
             let (heads, scale) = (2, 0.3);
             let pieces = [0..1, 1..1, 1..50, 50..83];
             let pieces = pieces.map(|range| key_values(heads, dimension, range));
-            let queries: Vec<Vec<f32>> =
-                (0..7).map(|q| (0..dimension).map(|i| noise(q * 131 + i)).collect()).collect();
+            let queries: Vec<Vec<f32>> = (0..7).map(|q| (0..dimension).map(|i| noise(q * 131 + i)).collect()).collect();
             for isa in Isa::available() {
                 for head in 0..heads {
                     let mut state = Queries::default();
@@ -532,8 +556,7 @@ mod tests {
                     let mut seen = 0;
                     // Later queries see more of the last piece, as the tokens of a prompt do.
                     for (n, piece) in pieces.iter().enumerate() {
-                        let visible: Vec<usize> =
-                            (0..7).map(|q| if n == 3 { q * 5 } else { piece.len() }).collect();
+                        let visible: Vec<usize> = (0..7).map(|q| if n == 3 { q * 5 } else { piece.len() }).collect();
                         state.attend_with(isa, piece, head, &visible);
                         seen += if n == 3 { 0 } else { piece.len() };
                     }

@@ -22,10 +22,12 @@ pub struct Group {
     pub scale: [f32; 2],
     /// What is taken off the first and the second 16 weights.
     pub min: [f32; 2],
+    /// The quantum that stands for zero, where the format has one: `min = centre * scale`.
+    pub centre: u8,
 }
 
 impl Group {
-    const ZERO: Group = Group { q: [0; GROUP], scale: [0.0; 2], min: [0.0; 2] };
+    const ZERO: Group = Group { q: [0; GROUP], scale: [0.0; 2], min: [0.0; 2], centre: 0 };
 }
 
 /// Bits that the quanta of `dtype` need, or `None` for a type that this build cannot unpack.
@@ -79,7 +81,7 @@ pub fn group(dtype: GgmlDType, row: &[u8], index: usize) -> Group {
             let b = &row[index * size..][..size];
             nibbles(&mut g.q, &b[2..]);
             let d = half_at(b, 0);
-            (g.scale, g.min) = ([d; 2], [8.0 * d; 2]);
+            (g.scale, g.min, g.centre) = ([d; 2], [8.0 * d; 2], 8);
         }
         GgmlDType::Q4_1 => {
             let b = &row[index * size..][..size];
@@ -91,7 +93,7 @@ pub fn group(dtype: GgmlDType, row: &[u8], index: usize) -> Group {
             nibbles(&mut g.q, &b[6..]);
             fifth_bits(&mut g.q, &b[2..6]);
             let d = half_at(b, 0);
-            (g.scale, g.min) = ([d; 2], [16.0 * d; 2]);
+            (g.scale, g.min, g.centre) = ([d; 2], [16.0 * d; 2], 16);
         }
         GgmlDType::Q5_1 => {
             let b = &row[index * size..][..size];
@@ -105,7 +107,7 @@ pub fn group(dtype: GgmlDType, row: &[u8], index: usize) -> Group {
                 *q = byte ^ 0x80; // two's complement to excess 128
             }
             let d = half_at(b, 0);
-            (g.scale, g.min) = ([d; 2], [128.0 * d; 2]);
+            (g.scale, g.min, g.centre) = ([d; 2], [128.0 * d; 2], 128);
         }
         GgmlDType::Q4K | GgmlDType::Q5K => {
             let (b, j) = (&row[index / 8 * size..][..size], index % 8);
@@ -133,6 +135,7 @@ pub fn group(dtype: GgmlDType, row: &[u8], index: usize) -> Group {
                 *q = nibble | (((high[i] >> (2 * part)) & 3) << 4);
             }
             let d = half_at(b, 208);
+            g.centre = 32;
             for side in 0..2 {
                 let scale = d * f32::from(b[192 + half * 8 + part * 2 + side] as i8);
                 (g.scale[side], g.min[side]) = (scale, 32.0 * scale);
@@ -177,7 +180,7 @@ fn requantize(weights: &[f32; GROUP], g: &mut Group) {
     for (q, w) in g.q.iter_mut().zip(weights) {
         *q = ((w * inverse).round() + 128.0) as u8;
     }
-    (g.scale, g.min) = ([d; 2], [128.0 * d; 2]);
+    (g.scale, g.min, g.centre) = ([d; 2], [128.0 * d; 2], 128);
 }
 
 fn nibbles(q: &mut [u8; GROUP], packed: &[u8]) {

@@ -5,8 +5,6 @@
 #![allow(unsafe_code)]
 
 use super::Isa;
-use super::blocks::GROUP;
-use super::packed::Cell;
 
 /// Lanes in which sums are kept apart, so that their order, and with it the result, is the same on every vector width.
 const LANES: usize = 16;
@@ -85,18 +83,6 @@ pub(super) fn sum_lanes(mut sums: [f32; LANES]) -> f32 {
 }
 
 #[inline(always)]
-fn max_lanes(mut lanes: [f32; LANES]) -> f32 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for i in 0..half {
-            lanes[i] = if lanes[i + half] > lanes[i] { lanes[i + half] } else { lanes[i] };
-        }
-        half /= 2;
-    }
-    lanes[0]
-}
-
-#[inline(always)]
 fn rms_norm_body<const FMA: bool>(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
     let mean = dot_body::<FMA>(x, x) / x.len() as f32;
     let factor = 1.0 / (mean + epsilon).sqrt();
@@ -129,36 +115,6 @@ fn log_sum_exp_body<const FMA: bool>(x: &[f32]) -> f32 {
     largest + (sum_lanes(sums) + tail).ln()
 }
 
-#[inline(always)]
-fn quantize_body<const FMA: bool>(x: &[f32], cells: &mut [Cell], stride: usize) {
-    const SHIFT: f32 = 12_582_912.0; // rounds to an integer as in `exp_body`
-    for (x, cell) in x.chunks_exact(GROUP).zip(cells.iter_mut().step_by(stride)) {
-        let (Some(low), Some(high)) = (x.first_chunk::<LANES>(), x.last_chunk::<LANES>()) else { continue };
-        let mut largest = [0f32; LANES];
-        for i in 0..LANES {
-            let (a, b) = (low[i].abs(), high[i].abs());
-            largest[i] = if a > b { a } else { b };
-        }
-        let scale = max_lanes(largest) / 127.0;
-        let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-        let mut rounded = [[0f32; LANES]; 2];
-        for (half, x) in [low, high].into_iter().enumerate() {
-            for i in 0..LANES {
-                let shifted = mul_add::<FMA>(x[i], inverse, SHIFT);
-                cell.q[half * LANES + i] = shifted.to_bits() as i8;
-                rounded[half][i] = shifted - SHIFT;
-            }
-        }
-        // Sums of small integers are exact in any order.
-        let sums = rounded.map(|half| sum_lanes(half) * scale);
-        (cell.scale, cell.sums, cell.sum) = (scale, sums, sums[0] + sums[1]);
-    }
-}
-
-versions! {
-    /// Rounds each 32 values to signed bytes with a common factor; the cells of a row stand `stride` apart.
-    quantize, quantize_body, (x: &[f32], cells: &mut [Cell], stride: usize)
-}
 versions! {
     /// Root-mean-square normalisation: `out = x / sqrt(mean(x²) + epsilon) * weight`.
     rms_norm, rms_norm_body, (x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32])

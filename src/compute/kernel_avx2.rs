@@ -51,7 +51,11 @@ mod x86 {
                     let four = unsafe { cell.q.as_ptr().add(c * 4).cast::<i32>().read_unaligned() };
                     _mm256_set1_epi32(four)
                 };
-                let mut dots = [_mm256_setzero_si256(); 2];
+                let mut dots = match layout {
+                    Layout::Four | Layout::Eight => [_mm256_setzero_si256(); 2],
+                    Layout::Signed => [_mm256_set1_epi32(cell.centre[0]), _mm256_setzero_si256()],
+                    Layout::SignedHalves => [_mm256_set1_epi32(cell.centre[1]), _mm256_set1_epi32(cell.centre[2])],
+                };
                 for c in 0..4 {
                     // Products of a nibble and an i8 fit 13 bits with their neighbour, so four of them fit 16 bits.
                     if layout == Layout::Four {
@@ -73,11 +77,15 @@ mod x86 {
                         }
                     }
                 }
-                for (half, dot) in dots.iter().enumerate() {
-                    let part = half.min(parts - 1);
+                if parts == 1 {
+                    dots[0] = _mm256_add_epi32(dots[0], dots[1]);
+                }
+                for (part, dot) in dots[..parts].iter().enumerate() {
                     let scale = _mm256_mul_ps(factor(part), _mm256_set1_ps(cell.scale));
                     acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(*dot), scale, acc);
-                    acc = _mm256_fnmadd_ps(factor(parts + part), _mm256_set1_ps(cell.sums[half]), acc);
+                    if layout.has_minima() {
+                        acc = _mm256_fnmadd_ps(factor(parts + part), _mm256_set1_ps(cell.sum), acc);
+                    }
                 }
             }
             // SAFETY: `out` holds 16 floats, 8 for each side.

@@ -16,7 +16,8 @@ pub(super) fn tile(layout: Layout, tile: &[u8], x: Batch<'_>, out: &mut [[f32; L
         match layout {
             Layout::Four => x86::by_rows::<{ x86::FOUR }>(tile, x, out),
             Layout::Eight => x86::by_rows::<{ x86::EIGHT }>(tile, x, out),
-            Layout::EightHalves => x86::by_rows::<{ x86::EIGHT_HALVES }>(tile, x, out),
+            Layout::Signed => x86::by_rows::<{ x86::SIGNED }>(tile, x, out),
+            Layout::SignedHalves => x86::by_rows::<{ x86::SIGNED_HALVES }>(tile, x, out),
         }
     }
 }
@@ -33,13 +34,15 @@ mod x86 {
 
     pub(super) const FOUR: u8 = 0;
     pub(super) const EIGHT: u8 = 1;
-    pub(super) const EIGHT_HALVES: u8 = 2;
+    pub(super) const SIGNED: u8 = 2;
+    pub(super) const SIGNED_HALVES: u8 = 3;
 
     const fn layout(id: u8) -> Layout {
         match id {
             FOUR => Layout::Four,
             EIGHT => Layout::Eight,
-            _ => Layout::EightHalves,
+            SIGNED => Layout::Signed,
+            _ => Layout::SignedHalves,
         }
     }
 
@@ -76,6 +79,19 @@ mod x86 {
         };
     }
 
+    /// Repeats a block for both parts of a group, likewise.
+    macro_rules! for_each_part {
+        ($i:ident, $body:block) => {
+            for_each_part!(@ $i, $body, 0, 1)
+        };
+        (@ $i:ident, $body:block, $($part:literal),*) => {
+            $({
+                const $i: usize = $part;
+                $body
+            })*
+        };
+    }
+
     /// Columns outside, rows inside: the sums of the rows do not wait for each other, and only one column of weights is
     /// unpacked at a time, which leaves registers for twelve rows.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
@@ -99,36 +115,52 @@ mod x86 {
             let factor = |s: usize| unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(base.add(quanta + s * 32).cast())) };
             // SAFETY: there are `groups * N` cells (asserted above).
             let cells: *const Cell = unsafe { x.cells.as_ptr().add(g * N) };
-            for part in 0..parts {
-                let mut dots = [_mm512_setzero_si512(); BATCH];
-                let chunks = if L == EIGHT { 0..8 } else { 4 * part..4 * part + 4 };
-                for c in chunks {
-                    let packed = load(c);
-                    let w = if L == FOUR { _mm512_and_si512(packed, low) } else { packed };
-                    for_each_row!(N, ROW, {
-                        // SAFETY: `ROW < N`, and a cell holds 32 bytes, of which these are four. The read is unaligned.
-                        let four = unsafe { cells.add(ROW).cast::<i32>().add(c).read_unaligned() };
-                        dots[ROW] = _mm512_dpbusd_epi32(dots[ROW], w, _mm512_set1_epi32(four));
-                    });
-                    if L == FOUR {
-                        let w = _mm512_and_si512(_mm512_srli_epi16::<4>(packed), low);
+            // The two parts of a group are written out, as the rows are: with a part number that is no constant the sums of the
+            // rows would not stay in registers.
+            for_each_part!(PART, {
+                if PART < parts {
+                    let mut dots = [_mm512_setzero_si512(); BATCH];
+                    if !const { layout(L).has_minima() } {
                         for_each_row!(N, ROW, {
-                            // SAFETY: as above, with `c < 4`.
-                            let four = unsafe { cells.add(ROW).cast::<i32>().add(c + 4).read_unaligned() };
+                            // SAFETY: `ROW < N`.
+                            let centre = unsafe { (*cells.add(ROW)).centre[if L == SIGNED { 0 } else { 1 + PART }] };
+                            dots[ROW] = _mm512_set1_epi32(centre);
+                        });
+                    }
+                    let chunks = if L == EIGHT || L == SIGNED { 0..8 } else { 4 * PART..4 * PART + 4 };
+                    for c in chunks {
+                        let packed = load(c);
+                        let w = if L == FOUR { _mm512_and_si512(packed, low) } else { packed };
+                        for_each_row!(N, ROW, {
+                            // SAFETY: `ROW < N`, and a cell holds 32 bytes, of which these are four. The read is unaligned.
+                            let four = unsafe { cells.add(ROW).cast::<i32>().add(c).read_unaligned() };
                             dots[ROW] = _mm512_dpbusd_epi32(dots[ROW], w, _mm512_set1_epi32(four));
+                        });
+                        if L == FOUR {
+                            let w = _mm512_and_si512(_mm512_srli_epi16::<4>(packed), low);
+                            for_each_row!(N, ROW, {
+                                // SAFETY: as above, with `c < 4`.
+                                let four = unsafe { cells.add(ROW).cast::<i32>().add(c + 4).read_unaligned() };
+                                dots[ROW] = _mm512_dpbusd_epi32(dots[ROW], w, _mm512_set1_epi32(four));
+                            });
+                        }
+                    }
+                    let scale = factor(PART);
+                    for_each_row!(N, ROW, {
+                        // SAFETY: `ROW < N`.
+                        let scale = _mm512_mul_ps(scale, _mm512_set1_ps(unsafe { (*cells.add(ROW)).scale }));
+                        acc[ROW] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots[ROW]), scale, acc[ROW]);
+                    });
+                    if const { layout(L).has_minima() } {
+                        let min = factor(parts + PART);
+                        for_each_row!(N, ROW, {
+                            // SAFETY: `ROW < N`.
+                            let sum = _mm512_set1_ps(unsafe { (*cells.add(ROW)).sum });
+                            acc[ROW] = _mm512_fnmadd_ps(min, sum, acc[ROW]);
                         });
                     }
                 }
-                let (scale, min) = (factor(part), factor(parts + part));
-                for_each_row!(N, ROW, {
-                    // SAFETY: `ROW < N`.
-                    let cell = unsafe { &*cells.add(ROW) };
-                    let scale = _mm512_mul_ps(scale, _mm512_set1_ps(cell.scale));
-                    acc[ROW] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dots[ROW]), scale, acc[ROW]);
-                    let sum = if L == EIGHT_HALVES { cell.sums[part] } else { cell.sum };
-                    acc[ROW] = _mm512_fnmadd_ps(min, _mm512_set1_ps(sum), acc[ROW]);
-                });
-            }
+            });
         }
         for (out, acc) in out[..N].iter_mut().zip(acc) {
             // SAFETY: `out` holds 16 floats.

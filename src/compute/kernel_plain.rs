@@ -11,14 +11,20 @@ pub(super) fn tile(layout: Layout, tile: &[u8], x: Batch<'_>, out: &mut [[f32; L
         for (g, group) in tile.chunks_exact(layout.stride()).enumerate() {
             let (quanta, factors) = group.split_at(layout.quanta());
             let cell = &x.cells[g * x.rows + row];
-            let mut dots = [[0i32; LANES]; 2];
+            let parts = layout.parts();
+            let centre = match layout {
+                Layout::Four | Layout::Eight => [0, 0],
+                Layout::Signed => [cell.centre[0], 0],
+                Layout::SignedHalves => [cell.centre[1], cell.centre[2]],
+            };
+            let mut dots = centre.map(|start| [start; LANES]);
             for (i, &x) in cell.q.iter().enumerate() {
-                let dot = &mut dots[i / 16];
+                let dot = &mut dots[i / 16 * (parts - 1)];
                 for (lane, dot) in dot.iter_mut().enumerate() {
                     let q = match layout {
                         Layout::Four if i < 16 => quanta[i / 4 * 64 + lane * 4 + i % 4] & 15,
                         Layout::Four => quanta[(i - 16) / 4 * 64 + lane * 4 + i % 4] >> 4,
-                        Layout::Eight | Layout::EightHalves => quanta[i / 4 * 64 + lane * 4 + i % 4],
+                        _ => quanta[i / 4 * 64 + lane * 4 + i % 4],
                     };
                     *dot += i32::from(q) * i32::from(x);
                 }
@@ -27,12 +33,12 @@ pub(super) fn tile(layout: Layout, tile: &[u8], x: Batch<'_>, out: &mut [[f32; L
                 let at = (slot * LANES + lane) * 2;
                 f16::from_le_bytes([factors[at], factors[at + 1]]).to_f32()
             };
-            let parts = layout.parts();
             for (lane, out) in out.iter_mut().enumerate() {
-                for (half, dot) in dots.iter().enumerate() {
-                    let part = half.min(parts - 1);
-                    *out += dot[lane] as f32 * factor(part, lane) * cell.scale
-                        - factor(parts + part, lane) * cell.sums[half];
+                for (part, dot) in dots[..parts].iter().enumerate() {
+                    *out += dot[lane] as f32 * (factor(part, lane) * cell.scale);
+                    if layout.has_minima() {
+                        *out -= factor(parts + part, lane) * cell.sum;
+                    }
                 }
             }
         }

@@ -13,6 +13,7 @@ mod kernel_avx512;
 mod kernel_plain;
 mod packed;
 mod product;
+mod quantize;
 
 pub use attention::{KeyValues, Queries};
 pub use isa::Isa;

@@ -1,12 +1,12 @@
 //! Weight tiles and quantized activations: what the kernels read.
 
-use candle_core::quantized::GgmlDType;
 use bytemuck::Zeroable;
+use candle_core::quantized::GgmlDType;
 use half::f16;
 use rayon::prelude::*;
 
 use super::blocks::{self, GROUP};
-use super::elementwise;
+use super::quantize::quantize;
 use crate::error::{Error, Kind, Result};
 
 /// Weight rows in a tile: the 32-bit lanes of a 512-bit register.
@@ -17,15 +17,15 @@ pub(super) const BATCH: usize = 12;
 /// 32 activations of a row: `x[i] ~ scale * q[i]`.
 #[derive(Debug, Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C)]
-pub struct Cell {
+pub(super) struct Cell {
     /// Signed quanta.
-    pub q: [i8; GROUP],
+    pub(super) q: [i8; GROUP],
     /// Factor.
-    pub scale: f32,
+    pub(super) scale: f32,
     /// `scale * Σ q`, to take a minimum off in one step.
-    pub sum: f32,
-    /// The same over the first and the second half, for formats with a minimum for each.
-    pub sums: [f32; 2],
+    pub(super) sum: f32,
+    /// `-128 Σ q` over all, the first and the second half: what a product with quanta in excess 128 starts from.
+    pub(super) centre: [i32; 3],
 }
 
 /// Rows of activations quantized to signed 8 bits with one factor per 32 columns.
@@ -69,7 +69,7 @@ impl Activations {
         }
         parts.into_par_iter().for_each(|(first, n, cells)| {
             for i in 0..n {
-                elementwise::quantize(&x[(first + i) * columns..][..columns], &mut cells[i..], n);
+                quantize(&x[(first + i) * columns..][..columns], &mut cells[i..], n);
             }
         });
         Self { columns, starts, cells }
@@ -100,20 +100,24 @@ impl Activations {
 /// How the groups of a tile are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Two quanta to a byte: columns `4c..4c+4` in the low halves of chunk `c`, columns `16+4c..` in the high ones.
+    /// Two quanta to a byte: columns `4c..4c+4` in the low halves of chunk `c`, columns `16+4c..` in the high ones. A scale
+    /// and a minimum.
     Four,
-    /// One quantum to a byte: columns `4c..4c+4` in chunk `c`.
+    /// One quantum to a byte: columns `4c..4c+4` in chunk `c`. A scale and a minimum.
     Eight,
-    /// As `Eight`, with a scale and a minimum for each half of the group.
-    EightHalves,
+    /// As `Eight`, for formats whose quanta are signed: excess 128 and a scale, no minimum.
+    Signed,
+    /// As `Signed`, with a scale for each half of the group.
+    SignedHalves,
 }
 
 impl Layout {
     fn of(dtype: GgmlDType) -> Self {
-        match blocks::quantum_bits(dtype) {
-            Some(4) => Layout::Four,
-            _ if dtype == GgmlDType::Q6K => Layout::EightHalves,
-            _ => Layout::Eight,
+        match dtype {
+            GgmlDType::Q5_1 | GgmlDType::Q5K => Layout::Eight,
+            GgmlDType::Q6K => Layout::SignedHalves,
+            _ if blocks::quantum_bits(dtype) == Some(4) => Layout::Four,
+            _ => Layout::Signed,
         }
     }
 
@@ -121,21 +125,27 @@ impl Layout {
     pub(super) const fn quanta(self) -> usize {
         match self {
             Layout::Four => LANES * GROUP / 2,
-            Layout::Eight | Layout::EightHalves => LANES * GROUP,
+            Layout::Eight | Layout::Signed | Layout::SignedHalves => LANES * GROUP,
         }
     }
 
     /// Parts of a group with a scale of their own.
     pub(super) const fn parts(self) -> usize {
         match self {
-            Layout::Four | Layout::Eight => 1,
-            Layout::EightHalves => 2,
+            Layout::Four | Layout::Eight | Layout::Signed => 1,
+            Layout::SignedHalves => 2,
         }
     }
 
-    /// Bytes of a tile's group: quanta, then scales and minima as `f16` for 16 rows each.
+    /// Whether there are minima behind the scales.
+    pub(super) const fn has_minima(self) -> bool {
+        matches!(self, Layout::Four | Layout::Eight)
+    }
+
+    /// Bytes of a tile's group: quanta, then scales and, where there are, minima as `f16` for 16 rows each; whole cache lines.
     pub(super) const fn stride(self) -> usize {
-        self.quanta() + self.parts() * 2 * LANES * 2
+        let factors = self.parts() * if self.has_minima() { 2 } else { 1 };
+        (self.quanta() + factors * LANES * 2).next_multiple_of(64)
     }
 }
 
@@ -147,7 +157,7 @@ struct Line([u8; 64]);
 /// A weight matrix of shape `rows` x `columns` (output by input), repacked for the kernels.
 ///
 /// Rows are padded to a multiple of 16. For each tile of 16 rows and each group of 32 columns: the quanta, then the
-/// scales of each part, then its minima, each 16 `f16`.
+/// scales of each part, then its minima if the format has any, each 16 `f16`.
 pub struct PackedMatrix {
     rows: usize,
     columns: usize,
@@ -222,12 +232,14 @@ fn write_lane(group: &blocks::Group, layout: Layout, lane: usize, out: &mut [u8]
                 let (column, shift) = if i < 16 { (i, 0) } else { (i - 16, 4) };
                 out[column / 4 * 64 + lane * 4 + column % 4] |= q << shift;
             }
-            Layout::Eight | Layout::EightHalves => out[i / 4 * 64 + lane * 4 + i % 4] = q,
+            Layout::Eight => out[i / 4 * 64 + lane * 4 + i % 4] = q,
+            Layout::Signed | Layout::SignedHalves => out[i / 4 * 64 + lane * 4 + i % 4] = q + (128 - group.centre),
         }
     }
     let parts = layout.parts();
     for part in 0..parts {
-        for (slot, value) in [(part, group.scale[part]), (parts + part, group.min[part])] {
+        let minimum = layout.has_minima().then_some((parts + part, group.min[part]));
+        for (slot, value) in [Some((part, group.scale[part])), minimum].into_iter().flatten() {
             let at = layout.quanta() + (slot * LANES + lane) * 2;
             out[at..at + 2].copy_from_slice(&f16::from_f32(value).to_le_bytes());
         }

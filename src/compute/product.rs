@@ -9,6 +9,9 @@ use super::{Isa, kernel_avx2, kernel_avx512, kernel_plain};
 /// Activations (bytes of quanta) that are multiplied with all tiles before the next: half of a usual second-level cache.
 const NEAR: usize = 512 * 1024;
 
+/// Tiles whose results are written together: a row of the output gets whole pieces, not a cache line at a time.
+const SIDE: usize = 4;
+
 /// The output of a product, written by several threads in disjoint places.
 #[derive(Clone, Copy)]
 struct Scatter {
@@ -68,16 +71,22 @@ impl PackedMatrix {
         // So many batches that their activations stay in the core's cache while all tiles pass.
         let at_once = (NEAR / (BATCH * self.columns())).max(1);
         self.tiles().par_chunks(tiles_per_task * tile_bytes).enumerate().for_each(|(task, tiles)| {
-            let mut block = [[0f32; LANES]; BATCH];
+            let mut blocks = [[[0f32; LANES]; BATCH]; SIDE];
             for first in (0..x.batches()).step_by(at_once) {
                 let last = x.batches().min(first + at_once) - 1;
-                for (t, tile) in tiles.chunks_exact(tile_bytes).enumerate() {
-                    let column = (task * tiles_per_task + t) * LANES;
+                for (t, tiles) in tiles.chunks(SIDE * tile_bytes).enumerate() {
+                    let column = (task * tiles_per_task + t * SIDE) * LANES;
                     for b in first..=last {
                         let batch = x.batch(b);
-                        kernel(self.layout, tile, batch, &mut block);
-                        for (i, values) in block[..batch.rows].iter().enumerate() {
-                            target.write(batch.first + i, column, values);
+                        let mut done = 0;
+                        for (tile, block) in tiles.chunks_exact(tile_bytes).zip(&mut blocks) {
+                            kernel(self.layout, tile, batch, block);
+                            done += 1;
+                        }
+                        for row in 0..batch.rows {
+                            for (i, block) in blocks[..done].iter().enumerate() {
+                                target.write(batch.first + row, column + i * LANES, &block[row]);
+                            }
                         }
                     }
                 }

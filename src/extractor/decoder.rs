@@ -19,8 +19,8 @@ pub(super) struct Row {
     pub(super) node: NodeId,
 }
 
-/// Rows whose attention is computed by one task: enough to load a shared prefix seldom, few enough to share out the work.
-const TOGETHER: usize = 8;
+/// Fewest rows whose attention is computed by one task, so that a shared prefix is loaded seldom.
+const TOGETHER: usize = 4;
 
 /// Rows of one task of the attention.
 struct Share {
@@ -241,7 +241,10 @@ impl Decoder {
             }
             Share { rows: places.iter().map(|(_, r)| *r).collect(), nodes }
         };
-        places.chunks(TOGETHER).map(share).collect()
+        // Several tasks a thread, each with as many rows as that leaves.
+        let together =
+            (rows.len() * self.config.kv_heads).div_ceil(4 * rayon::current_num_threads()).clamp(TOGETHER, 32);
+        places.chunks(together).map(share).collect()
     }
 
     /// Attention of every row over its branch, for all heads of one layer.
@@ -253,8 +256,11 @@ impl Decoder {
         let results: Vec<Vec<f32>> = (0..shares.len() * c.kv_heads)
             .into_par_iter()
             .map_init(Queries::default, |queries, task| {
-                let (share, kv_head) = (&shares[task / c.kv_heads], task % c.kv_heads);
-                let heads = |r: &usize| q[r * width + kv_head * group * dimension..][..group * dimension].chunks_exact(dimension);
+                // One head after the other, so that its keys stay in the core's cache for all shares.
+                let (kv_head, share) = (task / shares.len(), &shares[task % shares.len()]);
+                let heads = |r: &usize| {
+                    q[r * width + kv_head * group * dimension..][..group * dimension].chunks_exact(dimension)
+                };
                 queries.reset(dimension, scale, share.rows.iter().flat_map(heads));
                 for (node, visible) in &share.nodes {
                     let visible: Vec<usize> = visible.iter().flat_map(|n| std::iter::repeat_n(*n, group)).collect();
@@ -268,7 +274,7 @@ impl Decoder {
             })
             .collect();
         for (task, result) in results.iter().enumerate() {
-            let (share, kv_head) = (&shares[task / c.kv_heads], task % c.kv_heads);
+            let (kv_head, share) = (task / shares.len(), &shares[task % shares.len()]);
             for (r, result) in share.rows.iter().zip(result.chunks_exact(group * dimension)) {
                 out[r * width + kv_head * group * dimension..][..result.len()].copy_from_slice(result);
             }
@@ -385,9 +391,11 @@ fn positions(cache: &Cache, rows: &[Row]) -> Vec<usize> {
 }
 
 fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
-    x.par_chunks_exact(weight.len()).zip(out.par_chunks_exact_mut(weight.len())).with_min_len(4).for_each(|(x, out)| {
-        elementwise::rms_norm(x, weight, epsilon, out);
-    });
+    x.par_chunks_exact(weight.len()).zip(out.par_chunks_exact_mut(weight.len())).with_min_len(4).for_each(
+        |(x, out)| {
+            elementwise::rms_norm(x, weight, epsilon, out);
+        },
+    );
 }
 
 fn add(to: &mut [f32], what: &[f32]) {
