@@ -3,7 +3,8 @@
 use candle_core::{D, Device, Tensor};
 
 use super::ops::BiasGelu;
-use super::weights::{Part, Weights, dequantize};
+use super::table::Table;
+use super::weights::Part;
 use crate::error::{Error, Kind, Result};
 
 /// Added to the score of a padding position; its softmax weight underflows to zero.
@@ -58,12 +59,10 @@ struct Layer {
     output_norm: Norm,
 }
 
-/// An encoder ready to run. The word table stays in the file's map and only rows that occur are decoded.
+/// An encoder ready to run.
 pub(super) struct Bert {
     config: BertConfig,
-    weights: Weights,
-    /// Position rows with the row of token type 0 added, `positions × hidden`.
-    positions: Vec<f32>,
+    table: Table,
     embedding_norm: Norm,
     layers: Vec<Layer>,
     device: Device,
@@ -87,26 +86,9 @@ impl Norm {
 
 impl Bert {
     /// Loads the layers to `device`.
-    pub(super) fn load(config: BertConfig, weights: Weights, device: &Device) -> Result<Self> {
+    pub(super) fn load(config: BertConfig, table: Table, device: &Device) -> Result<Self> {
         let (hidden, inner) = (config.hidden, config.feed_forward);
-        if config.heads == 0 || !hidden.is_multiple_of(config.heads) || config.layers == 0 {
-            return Err(Error::new(Kind::Model, "impossible model settings").found(format!("{config:?}")));
-        }
-        let words = weights.view(Part::Words, 0, false)?;
-        if words.shape.len() != 2 || words.shape[1] != hidden {
-            return Err(Error::new(Kind::Model, "the word table has the wrong shape")
-                .expected(format!("rows of {hidden}"))
-                .found(format!("{:?}", words.shape)));
-        }
-        let mut positions = weights.dense(Part::Positions, 0, false, &[config.positions, hidden])?;
-        // RoBERTa files may have a table of one row, BERT files of two; every token of ours has type 0.
-        let types = weights.view(Part::Types, 0, false)?;
-        let mut type_zero = vec![0.0; hidden];
-        dequantize(types.dtype, types.row(0).unwrap_or_default(), &mut type_zero)?;
-        for row in positions.chunks_exact_mut(hidden) {
-            row.iter_mut().zip(&type_zero).for_each(|(x, t)| *x += t);
-        }
-
+        let weights = table.weights();
         let tensor = |data: Vec<f32>, shape: &[usize]| Tensor::from_vec(data, shape, device).map_err(failed);
         let linear = |part, layer, output: usize, input: usize| -> Result<Linear> {
             Ok(Linear {
@@ -144,7 +126,7 @@ impl Bert {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Self { config, weights, positions, embedding_norm, layers, device: device.clone() })
+        Ok(Self { config, table, embedding_norm, layers, device: device.clone() })
     }
 
     pub(super) fn config(&self) -> &BertConfig {
@@ -155,7 +137,7 @@ impl Bert {
         &self.device
     }
 
-    /// Last hidden states of `texts`, padded to the longest: `texts × longest × hidden`, row-major.
+    /// Last hidden states of `texts`, one after another: `Σ tokens × hidden`, row-major.
     pub(super) fn forward(&self, texts: &[&[u32]]) -> Result<Vec<f32>> {
         let longest = texts.iter().map(|ids| ids.len()).max().unwrap_or(0);
         if longest == 0 {
@@ -176,7 +158,9 @@ impl Bert {
             }
             x.flatten_all()?.to_vec1()
         };
-        run().map_err(failed)
+        let padded = run().map_err(failed)?;
+        let own = padded.chunks_exact(longest * hidden).zip(texts).map(|(states, ids)| &states[..ids.len() * hidden]);
+        Ok(own.flatten().copied().collect())
     }
 
     fn layer(
@@ -221,26 +205,12 @@ impl Bert {
         weights.matmul(&v)?.transpose(1, 2)?.reshape((batch * length, heads * width))
     }
 
-    /// Sum of word, position and type rows; zero where a text is padded.
+    /// Rows of the tables; zero where a text is padded.
     fn look_up(&self, texts: &[&[u32]], longest: usize) -> Result<Vec<f32>> {
         let hidden = self.config.hidden;
-        let words = self.weights.view(Part::Words, 0, false)?;
         let mut out = vec![0.0; texts.len() * longest * hidden];
         for (ids, rows) in texts.iter().zip(out.chunks_exact_mut(longest * hidden)) {
-            for ((index, id), row) in ids.iter().enumerate().zip(rows.chunks_exact_mut(hidden)) {
-                let word = words.row(*id as usize).ok_or_else(|| {
-                    Error::new(Kind::Model, "the tokenizer does not fit the model")
-                        .expected(format!("token ids below {}", words.shape[0]))
-                        .found(id.to_string())
-                })?;
-                dequantize(words.dtype, word, row)?;
-                let start = (index + self.config.first_position) * hidden;
-                let position = self.positions.get(start..start + hidden).ok_or_else(|| {
-                    Error::new(Kind::Model, "the text is longer than the model's position table")
-                        .found(format!("{} tokens", ids.len()))
-                })?;
-                row.iter_mut().zip(position).for_each(|(x, p)| *x += p);
-            }
+            self.table.look_up(ids, &mut rows[..ids.len() * hidden])?;
         }
         Ok(out)
     }

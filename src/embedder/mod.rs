@@ -2,12 +2,17 @@
 
 mod bert;
 mod ops;
+mod packed_bert;
 mod settings;
+mod table;
 mod weights;
 
+use candle_core::Device;
 use rayon::prelude::*;
 
-use self::bert::Bert;
+use self::bert::{Bert, BertConfig};
+use self::packed_bert::PackedBert;
+use self::table::Table;
 use self::weights::Weights;
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::model::{DeviceChoice, GgufFile, ModelFiles, SafetensorsFile, TextTokenizer, tokenizer};
@@ -19,7 +24,7 @@ const BATCH_TEXTS: usize = 32;
 /// Tokens that run together at most, padding included; bounds the memory of activations.
 const BATCH_TOKENS: usize = 2048;
 /// Counts changes of this code that change vectors, so that stored ones are not mixed with new ones.
-const REVISION: u32 = 1;
+const REVISION: u32 = 2;
 
 /// Which side of a search a text is on. Models with prefixes embed the two differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,11 +63,55 @@ impl Embeddings {
     }
 }
 
+/// Where an encoder runs.
+enum Encoder {
+    /// On the processor, with 8-bit arithmetic.
+    Packed(PackedBert),
+    /// On a GPU, or on the processor for shapes that the kernels do not take.
+    Candle(Bert),
+}
+
+impl Encoder {
+    fn load(config: BertConfig, weights: Weights, device: &Device) -> Result<Self> {
+        if config.heads == 0 || !config.hidden.is_multiple_of(config.heads) || config.layers == 0 {
+            return Err(Error::new(ErrorKind::Model, "impossible model settings").found(format!("{config:?}")));
+        }
+        let table = Table::load(&config, weights)?;
+        if device.is_cpu() && PackedBert::takes(&config) {
+            return Ok(Self::Packed(PackedBert::load(config, table)?));
+        }
+        Ok(Self::Candle(Bert::load(config, table, device)?))
+    }
+
+    fn config(&self) -> &BertConfig {
+        match self {
+            Self::Packed(bert) => bert.config(),
+            Self::Candle(bert) => bert.config(),
+        }
+    }
+
+    /// Last hidden states of `texts`, one after another: `Σ tokens × hidden`, row-major.
+    fn forward(&self, texts: &[&[u32]]) -> Result<Vec<f32>> {
+        match self {
+            Self::Packed(bert) => bert.forward(texts),
+            Self::Candle(bert) => bert.forward(texts),
+        }
+    }
+
+    /// Whether batches may run side by side.
+    fn is_parallel(&self) -> bool {
+        match self {
+            Self::Packed(_) => true,
+            Self::Candle(bert) => bert.device().is_cpu(),
+        }
+    }
+}
+
 /// A loaded embedding model. Shared by reference between threads.
 pub struct Embedder {
     name: String,
     tokenizer: TextTokenizer,
-    bert: Bert,
+    encoder: Encoder,
     pooling: Pooling,
     max_tokens: usize,
     query_prefix: String,
@@ -105,11 +154,11 @@ impl Embedder {
             "sha256={};pooling={};query={:?};passage={:?};tokens={max_tokens};revision={REVISION}",
             files.checksum, settings.pooling, files.query_prefix, files.passage_prefix,
         );
-        let bert = Bert::load(settings.bert, weights, &device).map_err(|e| e.at(&files.main))?;
+        let encoder = Encoder::load(settings.bert, weights, &device).map_err(|e| e.at(&files.main))?;
         Ok(Self {
             name: files.id.clone(),
             tokenizer,
-            bert,
+            encoder,
             pooling: settings.pooling,
             max_tokens,
             query_prefix: files.query_prefix.clone(),
@@ -125,7 +174,7 @@ impl Embedder {
 
     /// Components of a vector.
     pub fn dimension(&self) -> usize {
-        self.bert.config().hidden
+        self.encoder.config().hidden
     }
 
     /// Tokens of the longest text, prefix and special tokens included.
@@ -155,16 +204,18 @@ impl Embedder {
         let batches = batches(&tokenized);
         let run = |batch: &Vec<usize>| -> Result<Vec<(usize, Vec<f32>)>> {
             let ids: Vec<&[u32]> = batch.iter().map(|index| tokenized[*index].ids.as_slice()).collect();
-            let states = self.bert.forward(&ids)?;
-            let stride = states.len() / ids.len();
-            batch
-                .iter()
-                .zip(ids.iter().zip(states.chunks_exact(stride)))
-                .map(|(index, (ids, states))| Ok((*index, unit(self.pool(&states[..ids.len() * dim]))?)))
-                .collect()
+            let states = self.encoder.forward(&ids)?;
+            let mut rest = states.as_slice();
+            let mut vectors = Vec::with_capacity(batch.len());
+            for (index, ids) in batch.iter().zip(ids) {
+                let (own, after) = rest.split_at(ids.len() * dim);
+                vectors.push((*index, unit(self.pool(own))?));
+                rest = after;
+            }
+            Ok(vectors)
         };
         // On the processor, batches side by side keep every core busy also in the steps that use one thread.
-        let parts: Vec<Vec<(usize, Vec<f32>)>> = if self.bert.device().is_cpu() {
+        let parts: Vec<Vec<(usize, Vec<f32>)>> = if self.encoder.is_parallel() {
             batches.par_iter().map(run).collect::<Result<_>>()?
         } else {
             batches.iter().map(run).collect::<Result<_>>()?

@@ -64,15 +64,21 @@ impl Weights {
 
     /// All elements as f32, after checking the shape.
     pub(super) fn dense(&self, part: Part, layer: usize, bias: bool, shape: &[usize]) -> Result<Vec<f32>> {
+        let view = self.shaped(part, layer, bias, shape)?;
+        let mut out = vec![0.0; view.element_count()];
+        dequantize(view.dtype, view.data, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`Self::view`] after checking the shape.
+    pub(super) fn shaped(&self, part: Part, layer: usize, bias: bool, shape: &[usize]) -> Result<TensorView<'_>> {
         let view = self.view(part, layer, bias)?;
         if view.shape != shape {
             return Err(Error::new(Kind::Model, format!("a tensor has the wrong shape ({part:?} of layer {layer})"))
                 .expected(format!("{shape:?}"))
                 .found(format!("{:?}", view.shape)));
         }
-        let mut out = vec![0.0; view.element_count()];
-        dequantize(view.dtype, view.data, &mut out)?;
-        Ok(out)
+        Ok(view)
     }
 }
 

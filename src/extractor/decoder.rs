@@ -172,7 +172,7 @@ impl Decoder {
             }
             self.attend(cache, &shares, index, &q, &mut attended);
             layer.output.apply(&Activations::quantize(&attended, q_width), &mut added);
-            add(&mut h, &added);
+            elementwise::add(&mut h, &added);
 
             norm_rows(&h, &layer.feed_forward_norm, c.epsilon, &mut normed);
             let x = Activations::quantize(&normed, hidden);
@@ -182,7 +182,7 @@ impl Decoder {
                 elementwise::silu_mul(gate, up);
             });
             layer.down.apply(&Activations::quantize(&gate, c.feed_forward), &mut added);
-            add(&mut h, &added);
+            elementwise::add(&mut h, &added);
         }
         for row in rows {
             cache.grow(row.node, 1);
@@ -371,7 +371,7 @@ impl Linear {
         self.weight.multiply(x, out);
         if let Some(bias) = &self.bias {
             for row in out.chunks_exact_mut(bias.len()) {
-                add(row, bias);
+                elementwise::add(row, bias);
             }
         }
     }
@@ -396,12 +396,6 @@ fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
             elementwise::rms_norm(x, weight, epsilon, out);
         },
     );
-}
-
-fn add(to: &mut [f32], what: &[f32]) {
-    for (to, what) in to.iter_mut().zip(what) {
-        *to += what;
-    }
 }
 
 fn matrix(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<PackedMatrix> {

@@ -1,0 +1,184 @@
+//! The encoder on packed weights and 8-bit activations, for the processor.
+//!
+//! The texts of a batch lie one after another without padding, so that no row is computed in vain; only the attention knows
+//! where a text ends.
+
+use rayon::prelude::*;
+
+use super::bert::{Activation, BertConfig};
+use super::table::Table;
+use super::weights::Part;
+use crate::compute::{Activations, KeyValues, PackedMatrix, Queries, elementwise};
+use crate::error::Result;
+
+/// `x · Wᵀ + b`.
+struct Linear {
+    weight: PackedMatrix,
+    bias: Vec<f32>,
+}
+
+struct Norm {
+    weight: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+struct Layer {
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    output: Linear,
+    attention_norm: Norm,
+    up: Linear,
+    down: Linear,
+    output_norm: Norm,
+}
+
+/// An encoder ready to run.
+pub(super) struct PackedBert {
+    config: BertConfig,
+    table: Table,
+    embedding_norm: Norm,
+    layers: Vec<Layer>,
+}
+
+impl PackedBert {
+    /// Whether the kernels take the shapes and the activation of a model.
+    pub(super) fn takes(config: &BertConfig) -> bool {
+        let widths = [config.hidden, config.feed_forward];
+        widths.iter().all(|w| w.is_multiple_of(32)) && config.activation == Activation::Gelu
+    }
+
+    /// Loads and packs the layers. Weights of full precision are rounded to 8 bits, quantized ones stay as they are.
+    pub(super) fn load(config: BertConfig, table: Table) -> Result<Self> {
+        let (hidden, inner) = (config.hidden, config.feed_forward);
+        let weights = table.weights();
+        let linear = |part, layer, output: usize, input: usize| -> Result<Linear> {
+            let view = weights.shaped(part, layer, false, &[output, input])?;
+            Ok(Linear {
+                weight: PackedMatrix::pack(view.dtype, output, input, view.data)?,
+                bias: weights.dense(part, layer, true, &[output])?,
+            })
+        };
+        let norm = |part, layer| -> Result<Norm> {
+            Ok(Norm {
+                weight: weights.dense(part, layer, false, &[hidden])?,
+                bias: weights.dense(part, layer, true, &[hidden])?,
+            })
+        };
+        let embedding_norm = norm(Part::EmbeddingNorm, 0)?;
+        let layers = (0..config.layers)
+            .map(|layer| {
+                Ok(Layer {
+                    query: linear(Part::Query, layer, hidden, hidden)?,
+                    key: linear(Part::Key, layer, hidden, hidden)?,
+                    value: linear(Part::Value, layer, hidden, hidden)?,
+                    output: linear(Part::AttentionOutput, layer, hidden, hidden)?,
+                    attention_norm: norm(Part::AttentionNorm, layer)?,
+                    up: linear(Part::Up, layer, inner, hidden)?,
+                    down: linear(Part::Down, layer, hidden, inner)?,
+                    output_norm: norm(Part::OutputNorm, layer)?,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Self { config, table, embedding_norm, layers })
+    }
+
+    pub(super) fn config(&self) -> &BertConfig {
+        &self.config
+    }
+
+    /// Last hidden states of `texts`, one after another: `Σ tokens × hidden`, row-major.
+    pub(super) fn forward(&self, texts: &[&[u32]]) -> Result<Vec<f32>> {
+        let (hidden, inner) = (self.config.hidden, self.config.feed_forward);
+        let rows: usize = texts.iter().map(|ids| ids.len()).sum();
+        let mut x = vec![0f32; rows * hidden];
+        let mut rest = x.as_mut_slice();
+        for ids in texts {
+            let (own, after) = rest.split_at_mut(ids.len() * hidden);
+            self.table.look_up(ids, own)?;
+            rest = after;
+        }
+        self.embedding_norm.apply(&mut x, self.config.epsilon);
+        let mut parts = [(); 3].map(|()| vec![0f32; rows * hidden]);
+        let mut added = vec![0f32; rows * hidden];
+        let mut wide = vec![0f32; rows * inner];
+        for layer in &self.layers {
+            let quantized = Activations::quantize(&x, hidden);
+            for (linear, out) in [&layer.query, &layer.key, &layer.value].into_iter().zip(&mut parts) {
+                linear.weight.multiply(&quantized, out);
+                out.par_chunks_exact_mut(hidden).with_min_len(ROWS).for_each(|row| elementwise::add(row, &linear.bias));
+            }
+            let [query, key, value] = &parts;
+            self.attend(texts, query, key, value, &mut added);
+            let quantized = Activations::quantize(&added, hidden);
+            layer.output.add_and_norm(&quantized, &mut added, &mut x, &layer.attention_norm, self.config.epsilon);
+            layer.up.weight.multiply(&Activations::quantize(&x, hidden), &mut wide);
+            wide.par_chunks_exact_mut(inner)
+                .with_min_len(ROWS)
+                .for_each(|row| elementwise::add_gelu(row, &layer.up.bias));
+            let quantized = Activations::quantize(&wide, inner);
+            layer.down.add_and_norm(&quantized, &mut added, &mut x, &layer.output_norm, self.config.epsilon);
+        }
+        Ok(x)
+    }
+
+    /// Every token attends to all tokens of its text.
+    fn attend(&self, texts: &[&[u32]], query: &[f32], key: &[f32], value: &[f32], out: &mut [f32]) {
+        let (hidden, heads) = (self.config.hidden, self.config.heads);
+        let dimension = hidden / heads;
+        let scale = 1.0 / (dimension as f32).sqrt();
+        let mut rest = out;
+        let mut start = 0;
+        let mut tasks = Vec::with_capacity(texts.len());
+        for ids in texts {
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(ids.len() * hidden);
+            tasks.push((start..start + ids.len() * hidden, own));
+            start += ids.len() * hidden;
+            rest = after;
+        }
+        let state = || (KeyValues::default(), Queries::default());
+        tasks.into_par_iter().for_each_init(state, |(keys, queries), (range, out)| {
+            let (query, key, value) = (&query[range.clone()], &key[range.clone()], &value[range]);
+            let tokens = query.len() / hidden;
+            keys.reset(heads, dimension, tokens);
+            for (k, v) in key.chunks_exact(hidden).zip(value.chunks_exact(hidden)) {
+                keys.push(k, v);
+            }
+            let visible = vec![tokens; tokens];
+            for head in 0..heads {
+                let own = query.chunks_exact(hidden).map(|row| &row[head * dimension..][..dimension]);
+                queries.reset(dimension, scale, own);
+                queries.attend(keys, head, &visible);
+                for (i, row) in out.chunks_exact_mut(hidden).enumerate() {
+                    queries.mean(i, &mut row[head * dimension..][..dimension]);
+                }
+            }
+        });
+    }
+}
+
+/// Rows that are worth a task of their own in the cheap steps.
+const ROWS: usize = 32;
+
+impl Linear {
+    /// `x = norm(x + input · Wᵀ + b)`; `product` is room of the size of `x`.
+    fn add_and_norm(&self, input: &Activations, product: &mut [f32], x: &mut [f32], norm: &Norm, epsilon: f32) {
+        self.weight.multiply(input, product);
+        let width = norm.weight.len();
+        x.par_chunks_exact_mut(width).zip(product.par_chunks_exact(width)).with_min_len(ROWS).for_each(
+            |(x, product)| {
+                elementwise::add(x, product);
+                elementwise::add(x, &self.bias);
+                elementwise::layer_norm(x, &norm.weight, &norm.bias, epsilon);
+            },
+        );
+    }
+}
+
+impl Norm {
+    fn apply(&self, x: &mut [f32], epsilon: f32) {
+        x.par_chunks_exact_mut(self.weight.len()).with_min_len(ROWS).for_each(|row| {
+            elementwise::layer_norm(row, &self.weight, &self.bias, epsilon);
+        });
+    }
+}
