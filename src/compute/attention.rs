@@ -68,7 +68,7 @@ impl KeyValues {
         assert!(key.len() == self.heads * self.dimension && value.len() == key.len(), "another number of components");
         let (block, lane) = (self.len / LANES, self.len % LANES);
         let (key_lanes, value_lanes, width) = (self.key_lanes(), self.value_lanes(), self.width());
-        if lane == 0 {
+        if self.keys.len() <= block * key_lanes {
             self.keys.resize((block + 1) * key_lanes, Lanes::ZERO);
             self.values.resize((block + 1) * value_lanes, Lanes::ZERO);
         }
@@ -81,6 +81,12 @@ impl KeyValues {
             to[..v.len()].copy_from_slice(v);
         }
         self.len += 1;
+    }
+
+    /// Takes back all positions from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        // What lies behind the length is overwritten before it is read.
+        self.len = self.len.min(len);
     }
 
     /// Vectors of a value.
@@ -570,6 +576,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn positions_taken_back_leave_no_trace() {
+        let mut keys = key_values(2, 24, 0..41);
+        keys.truncate(30);
+        let whole = key_values(2, 24, 0..36);
+        let again = |p: usize, salt: usize| -> Vec<f32> { (0..48).map(|i| noise(p * 977 + i * 31 + salt)).collect() };
+        for p in 30..36 {
+            keys.push(&again(p, 5), &again(p, 999));
+        }
+        assert_eq!(keys.len(), 36);
+        let query: Vec<f32> = (0..24).map(noise).collect();
+        let mean = |keys: &KeyValues| {
+            let (mut state, mut out) = (Queries::default(), vec![0.0; 24]);
+            state.reset(24, 0.3, std::iter::once(query.as_slice()));
+            state.attend(keys, 1, &[36]);
+            state.mean(0, &mut out);
+            out
+        };
+        assert_eq!(mean(&keys), mean(&whole));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! A weight matrix is repacked once from its GGUF blocks ([`blocks`]) into tiles of 16 rows ([`PackedMatrix`]), so that
 //! one vector register holds four columns of all 16 rows and a product needs no horizontal sum. Activations are
-//! quantized to 8 bits on the way ([`Activations`]). Kernels exist for AVX-512 VNNI, AVX2 and any CPU; see [`Isa`].
+//! quantized to 8 bits on the way ([`Activations`]). Attention meets keys and values ([`KeyValues`]) with many queries
+//! ([`Queries`]) at once. Kernels exist for AVX-512 VNNI, AVX2 and any CPU; see [`Isa`].
 
 mod attention;
 pub mod blocks;

@@ -55,8 +55,16 @@ pub(super) struct Batch<'a> {
 impl Activations {
     /// Quantizes `x` (`rows * columns` values, row-major; `columns` a multiple of 32).
     pub fn quantize(x: &[f32], columns: usize) -> Self {
-        debug_assert!(columns.is_multiple_of(GROUP) && x.len().is_multiple_of(columns));
-        let (rows, groups) = (x.len() / columns, columns / GROUP);
+        debug_assert!(x.len().is_multiple_of(columns));
+        let row = |r: usize, row: &mut [f32]| row.copy_from_slice(&x[r * columns..][..columns]);
+        Self::from_rows(x.len() / columns, columns, row)
+    }
+
+    /// Quantizes `rows` rows that `fill` writes, given the row's number, to a buffer of `columns` values: what is computed only to
+    /// be multiplied never leaves the core's cache.
+    pub fn from_rows(rows: usize, columns: usize, fill: impl Fn(usize, &mut [f32]) + Sync) -> Self {
+        debug_assert!(columns.is_multiple_of(GROUP));
+        let groups = columns / GROUP;
         let batches = rows.div_ceil(BATCH);
         let starts: Vec<usize> = (0..=batches).map(|b| b * rows / batches.max(1)).collect();
         let mut cells = vec![Cell::zeroed(); rows * groups];
@@ -67,11 +75,15 @@ impl Activations {
             parts.push((range[0], range[1] - range[0], part));
             rest = after;
         }
-        parts.into_par_iter().for_each(|(first, n, cells)| {
-            for i in 0..n {
-                quantize(&x[(first + i) * columns..][..columns], &mut cells[i..], n);
-            }
-        });
+        parts.into_par_iter().for_each_init(
+            || vec![0f32; columns],
+            |buffer, (first, n, cells)| {
+                for i in 0..n {
+                    fill(first + i, buffer);
+                    quantize(buffer, &mut cells[i..], n);
+                }
+            },
+        );
         Self { columns, starts, cells }
     }
 

@@ -113,10 +113,10 @@ impl PackedBert {
             let quantized = Activations::quantize(&added, hidden);
             layer.output.add_and_norm(&quantized, &mut added, &mut x, &layer.attention_norm, self.config.epsilon);
             layer.up.weight.multiply(&Activations::quantize(&x, hidden), &mut wide);
-            wide.par_chunks_exact_mut(inner)
-                .with_min_len(ROWS)
-                .for_each(|row| elementwise::add_gelu(row, &layer.up.bias));
-            let quantized = Activations::quantize(&wide, inner);
+            let quantized = Activations::from_rows(rows, inner, |r, row| {
+                row.copy_from_slice(&wide[r * inner..][..inner]);
+                elementwise::add_gelu(row, &layer.up.bias);
+            });
             layer.down.add_and_norm(&quantized, &mut added, &mut x, &layer.output_norm, self.config.epsilon);
         }
         Ok(x)

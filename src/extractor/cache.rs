@@ -72,6 +72,15 @@ impl Cache {
         self.nodes[id.0].len += tokens;
     }
 
+    /// Takes back the last positions of a node, down to `len` of its own.
+    pub(super) fn truncate(&mut self, id: NodeId, len: usize) {
+        let node = &mut self.nodes[id.0];
+        node.len = node.len.min(len);
+        for layer in &mut node.layers {
+            layer.truncate(node.len);
+        }
+    }
+
     /// Position of the node's first token.
     pub(super) fn start(&self, id: NodeId) -> usize {
         self.nodes[id.0].start

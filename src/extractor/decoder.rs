@@ -143,7 +143,6 @@ impl Decoder {
         let angles: Vec<Vec<(f32, f32)>> = positions.iter().map(|p| c.rope.angles(*p)).collect();
 
         let mut h = self.embed(rows)?;
-        let mut normed = vec![0f32; h.len()];
         let mut q = vec![0f32; rows.len() * q_width];
         let (mut k, mut v) = (vec![0f32; rows.len() * kv_width], vec![0f32; rows.len() * kv_width]);
         let mut attended = vec![0f32; rows.len() * q_width];
@@ -151,8 +150,7 @@ impl Decoder {
         let (mut gate, mut up) = (vec![0f32; rows.len() * c.feed_forward], vec![0f32; rows.len() * c.feed_forward]);
 
         for (index, layer) in self.layers.iter().enumerate() {
-            norm_rows(&h, &layer.attention_norm, c.epsilon, &mut normed);
-            let x = Activations::quantize(&normed, hidden);
+            let x = normed(&h, &layer.attention_norm, c.epsilon);
             layer.query.apply(&x, &mut q);
             layer.key.apply(&x, &mut k);
             layer.value.apply(&x, &mut v);
@@ -174,14 +172,14 @@ impl Decoder {
             layer.output.apply(&Activations::quantize(&attended, q_width), &mut added);
             elementwise::add(&mut h, &added);
 
-            norm_rows(&h, &layer.feed_forward_norm, c.epsilon, &mut normed);
-            let x = Activations::quantize(&normed, hidden);
+            let x = normed(&h, &layer.feed_forward_norm, c.epsilon);
             layer.gate.apply(&x, &mut gate);
             layer.up.apply(&x, &mut up);
-            gate.par_chunks_mut(c.feed_forward).zip(up.par_chunks(c.feed_forward)).for_each(|(gate, up)| {
-                elementwise::silu_mul(gate, up);
+            let x = Activations::from_rows(rows.len(), c.feed_forward, |r, row| {
+                row.copy_from_slice(&gate[r * c.feed_forward..][..c.feed_forward]);
+                elementwise::silu_mul(row, &up[r * c.feed_forward..][..c.feed_forward]);
             });
-            layer.down.apply(&Activations::quantize(&gate, c.feed_forward), &mut added);
+            layer.down.apply(&x, &mut added);
             elementwise::add(&mut h, &added);
         }
         for row in rows {
@@ -390,12 +388,12 @@ fn positions(cache: &Cache, rows: &[Row]) -> Vec<usize> {
     positions
 }
 
-fn norm_rows(x: &[f32], weight: &[f32], epsilon: f32, out: &mut [f32]) {
-    x.par_chunks_exact(weight.len()).zip(out.par_chunks_exact_mut(weight.len())).with_min_len(4).for_each(
-        |(x, out)| {
-            elementwise::rms_norm(x, weight, epsilon, out);
-        },
-    );
+/// The rows of `x`, each at root mean square 1 and times `weight`, ready to be multiplied.
+fn normed(x: &[f32], weight: &[f32], epsilon: f32) -> Activations {
+    let width = weight.len();
+    Activations::from_rows(x.len() / width, width, |r, row| {
+        elementwise::rms_norm(&x[r * width..][..width], weight, epsilon, row);
+    })
 }
 
 fn matrix(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<PackedMatrix> {

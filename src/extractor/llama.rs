@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
 
 use tokenizers::Tokenizer;
 
@@ -32,12 +34,23 @@ pub struct Limits {
     pub tokens: usize,
     /// Branches decoded together.
     pub batch: usize,
+    /// Rows up to which a step is filled with guessed tokens; 0 for none. Changes the time, never the text.
+    pub guesses: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { propositions: 8, tokens: 64, batch: 32 }
+        Self { propositions: 8, tokens: 64, batch: 32, guesses: 12 }
     }
+}
+
+/// What [`LlamaExtractor::pace`] measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// Seconds for the whole prompt.
+    pub prompt_seconds: f64,
+    /// Seconds for a token written.
+    pub token_seconds: f64,
 }
 
 /// A language model that rewrites sentences. Computes on the CPU.
@@ -64,6 +77,8 @@ pub(super) struct Prefix {
     pub(super) node: NodeId,
     /// The whole prompt up to here.
     pub(super) text: String,
+    /// Tokens of the piece itself.
+    pub(super) tokens: Arc<[u32]>,
 }
 
 impl std::fmt::Debug for LlamaExtractor {
@@ -109,6 +124,30 @@ impl LlamaExtractor {
         std::mem::replace(&mut self.trace, trace)
     }
 
+    /// How fast the model is here: reads `prompt` tokens at once, then writes `steps` tokens one at a time.
+    ///
+    /// Which tokens they are does not matter. Fails when they do not fit the model's context.
+    pub fn pace(&mut self, prompt: usize, steps: usize) -> Result<Pace> {
+        let vocabulary = self.decoder.config().vocabulary;
+        let node = self.cache.branch(None, prompt + steps);
+        let mut run = || -> Result<Pace> {
+            let rows: Vec<Row> =
+                (0..prompt).map(|i| Row { token: (i * 37 % vocabulary.min(1000)) as u32, node }).collect();
+            let start = Instant::now();
+            self.decoder.forward(&mut self.cache, &rows, &[])?;
+            let prompt_seconds = start.elapsed().as_secs_f64();
+            let start = Instant::now();
+            for i in 0..steps {
+                let row = Row { token: (i % vocabulary.min(1000)) as u32, node };
+                self.decoder.forward(&mut self.cache, &[row], &[0])?;
+            }
+            Ok(Pace { prompt_seconds, token_seconds: start.elapsed().as_secs_f64() / steps.max(1) as f64 })
+        };
+        let pace = run();
+        self.cache.release(node);
+        pace
+    }
+
     fn encode(&self, text: &str) -> Result<Vec<u32>> {
         let encoding = self
             .tokenizer
@@ -141,7 +180,8 @@ impl LlamaExtractor {
             return Err(error);
         }
         self.tokens += tokens.len() as u64;
-        Ok(Prefix { node, text: format!("{}{text}", parent.map_or("", |p| p.text.as_str())) })
+        let text = format!("{}{text}", parent.map_or("", |p| p.text.as_str()));
+        Ok(Prefix { node, text, tokens: tokens.into() })
     }
 
     fn instructions(&mut self, language: Language) -> Result<Prefix> {

@@ -16,7 +16,7 @@ mod trace;
 mod vocabulary;
 
 pub(crate) use llama::is_asked;
-pub use llama::{Limits, LlamaExtractor};
+pub use llama::{Limits, LlamaExtractor, Pace};
 pub use trace::Trace;
 
 use crate::error::Result;

@@ -1,5 +1,10 @@
 //! Decodes many branches as one batch: a branch that ends makes room for the next, and a new branch's prompt runs in the
 //! same forward pass as the others' next tokens.
+//!
+//! What is written mostly copies the section. Where a step has few rows, its time is that of reading the weights, and more
+//! rows cost nothing: then the tokens that follow in the section are computed along as guesses. Those that the model would
+//! have chosen itself are kept, the others taken back, so that the text is that of choosing one token at a time (Leviathan
+//! et al. 2023, with the text as the draft).
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -61,6 +66,10 @@ struct Running {
     node: NodeId,
     /// Tokens to compute next: the prompt first, then the token just chosen.
     next: Vec<u32>,
+    /// Section and sentence, from which guesses are copied.
+    source: Vec<u32>,
+    /// Tokens chosen so far.
+    written: Vec<u32>,
     array: JsonArray,
     /// Log probability and number of the tokens of the string being written.
     string: (f64, u32),
@@ -135,7 +144,8 @@ impl Batch {
             let Some(branch) = open.waiting.pop_front() else { continue };
             let (tokens, prompt) = extractor.sentence(open.language, &branch.text)?;
             let limit = extractor.limits.tokens + 3 * tokens.len();
-            let node = extractor.cache.branch(Some(open.prefix.node), tokens.len() + limit);
+            let room = tokens.len() + limit + extractor.limits.guesses;
+            let node = extractor.cache.branch(Some(open.prefix.node), room);
             let cached_tokens = extractor.cache.end(open.prefix.node);
             open.running += 1;
             self.running.push(Running {
@@ -152,6 +162,8 @@ impl Batch {
                 cached_tokens,
                 output_tokens: 0,
                 started: Instant::now(),
+                source: [&open.prefix.tokens, tokens.as_slice()].concat(),
+                written: Vec::new(),
                 next: tokens,
             });
         }
@@ -162,22 +174,42 @@ impl Batch {
     fn step(&mut self, extractor: &mut LlamaExtractor, finished: &mut dyn FnMut(Finished) -> Result<()>) -> Result<()> {
         let mut rows = Vec::new();
         let mut wanted = Vec::with_capacity(self.running.len());
+        let needed: usize = self.running.iter().map(|b| b.next.len()).sum();
+        // An even share of the rows that come for nothing.
+        let spare = extractor.limits.guesses.saturating_sub(needed) / self.running.len();
+        let mut guesses = Vec::with_capacity(self.running.len());
         for branch in &mut self.running {
+            let end = extractor.cache.end(branch.node) + branch.next.len();
+            let guessed = branch.guess(spare.min(extractor.decoder.config().context.saturating_sub(end))).to_vec();
             rows.extend(branch.next.drain(..).map(|token| Row { token, node: branch.node }));
             wanted.push(rows.len() - 1);
+            for &token in &guessed {
+                rows.push(Row { token, node: branch.node });
+                wanted.push(rows.len() - 1);
+            }
+            guesses.push(guessed);
         }
         let logits = extractor.decoder.forward(&mut extractor.cache, &rows, &wanted)?;
         extractor.tokens += rows.len() as u64;
         let vocabulary = extractor.decoder.config().vocabulary;
-        let choices: Vec<Option<Choice>> = self
-            .running
-            .par_iter()
-            .zip(logits.par_chunks_exact(vocabulary))
-            .map(|(branch, logits)| branch.choose(&extractor.vocabulary, logits))
+        let mut rest = logits.as_slice();
+        let mut steps = Vec::with_capacity(self.running.len());
+        for (branch, guessed) in self.running.iter_mut().zip(&guesses) {
+            let (own, after) = rest.split_at((1 + guessed.len()) * vocabulary);
+            steps.push((branch, guessed, own));
+            rest = after;
+        }
+        let results: Vec<(bool, usize)> = steps
+            .into_par_iter()
+            .map(|(branch, guessed, logits)| {
+                branch.take(&extractor.vocabulary, guessed, logits.chunks_exact(vocabulary))
+            })
             .collect();
         let mut done = Vec::new();
-        for (i, (branch, choice)) in self.running.iter_mut().zip(choices).enumerate() {
-            if choice.is_none_or(|choice| branch.advance(&extractor.vocabulary, choice)) {
+        for (i, (branch, (ended, wrong))) in self.running.iter().zip(results).enumerate() {
+            let len = extractor.cache.end(branch.node) - extractor.cache.start(branch.node);
+            extractor.cache.truncate(branch.node, len - wrong);
+            if ended {
                 done.push(i);
             }
         }
@@ -232,6 +264,47 @@ impl Batch {
 }
 
 impl Running {
+    /// At most `most` tokens that may come after the next one, copied from where the source has what was written last.
+    fn guess(&self, most: usize) -> &[u32] {
+        /// Tokens that are compared, at most.
+        const CONTEXT: usize = 3;
+        let most = most.min(self.tokens_left.saturating_sub(1));
+        if most == 0 || self.written.is_empty() {
+            return &[];
+        }
+        for n in (1..=CONTEXT.min(self.written.len())).rev() {
+            let tail = &self.written[self.written.len() - n..];
+            // The sentence itself stands last.
+            if let Some(at) = self.source.windows(n).rposition(|w| w == tail) {
+                let rest = &self.source[at + n..];
+                return &rest[..most.min(rest.len())];
+            }
+        }
+        &[]
+    }
+
+    /// Chooses tokens for as long as the guesses agree. `logits` are those after the last token that was needed and after each
+    /// guess. Returns whether the branch has ended, and how many guesses are to be taken back.
+    fn take<'l>(
+        &mut self,
+        vocabulary: &Vocabulary,
+        guessed: &[u32],
+        logits: impl Iterator<Item = &'l [f32]>,
+    ) -> (bool, usize) {
+        for (i, logits) in logits.enumerate() {
+            let wrong = guessed.len() - i;
+            let Some(choice) = self.choose(vocabulary, logits) else { return (true, wrong) };
+            if self.advance(vocabulary, choice) {
+                return (true, wrong);
+            }
+            if guessed.get(i) != Some(&choice.token) {
+                self.next.push(choice.token);
+                return (false, wrong);
+            }
+        }
+        (false, 0)
+    }
+
     /// The next token: the likeliest that the grammar takes.
     fn choose(&self, vocabulary: &Vocabulary, logits: &[f32]) -> Option<Choice> {
         let token = best(logits, |token| self.array.accepts(vocabulary.bytes(token as u32)))?;
@@ -249,7 +322,7 @@ impl Running {
         }
         self.output_tokens += 1;
         self.tokens_left -= 1;
-        self.next.push(choice.token);
+        self.written.push(choice.token);
         self.array.is_done() || self.tokens_left == 0 || (closed > 0 && self.repeats())
     }
 

@@ -1,0 +1,69 @@
+//! The extraction engine against llama.cpp: tokens read and written a second, on the same file in the same run.
+//!
+//! ```sh
+//! LLAMA_BENCH=path/to/llama-bench cargo bench --bench engine            # the default model
+//! LLAMA_BENCH=path/to/llama-bench cargo bench --bench engine -- FILE.gguf
+//! ```
+//!
+//! Prints for 256 tokens read at once and 64 written one at a time both speeds and their ratio (above 1: ours is faster). The
+//! two take turns, three times each, and the medians count. Without `LLAMA_BENCH` only our own figures appear.
+
+#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mingti::extractor::LlamaExtractor;
+use mingti::model::{ModelStore, Role};
+
+const READ: usize = 256;
+const WRITTEN: usize = 64;
+
+/// Tokens a second of llama-bench, read and written.
+fn llama(program: &str, model: &Path) -> (f64, f64) {
+    let threads = rayon::current_num_threads().to_string();
+    let (read, written) = (READ.to_string(), WRITTEN.to_string());
+    let args = ["-t", &threads, "-p", &read, "-n", &written, "-r", "1", "-o", "jsonl"];
+    let out = Command::new(program).arg("-m").arg(model).args(args).output().unwrap();
+    let speeds: Vec<f64> = String::from_utf8_lossy(&out.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()?["avg_ts"].as_f64())
+        .collect();
+    (speeds[0], speeds[1])
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    let given = std::env::args().skip(1).find(|a| !a.starts_with('-')).map(PathBuf::from);
+    let model = given.unwrap_or_else(|| {
+        let store = ModelStore::open(std::env::var_os("MINGTI_MODELS").map(PathBuf::from)).unwrap();
+        store.find("qwen2.5-coder-1.5b-instruct-q4_k_m", Role::Extractor).unwrap().main
+    });
+    let peer = std::env::var("LLAMA_BENCH").ok();
+    let mut extractor = LlamaExtractor::load(&model, "bench").unwrap();
+    let (mut ours, mut theirs) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+    for _ in 0..3 {
+        let pace = extractor.pace(READ, WRITTEN).unwrap();
+        ours.0.push(READ as f64 / pace.prompt_seconds);
+        ours.1.push(1.0 / pace.token_seconds);
+        if let Some(peer) = &peer {
+            let (read, written) = llama(peer, &model);
+            theirs.0.push(read);
+            theirs.1.push(written);
+        }
+    }
+    println!("{}, {} threads, {}", model.display(), rayon::current_num_threads(), mingti::compute::Isa::best().name());
+    for (what, ours, theirs) in [("read", ours.0, theirs.0), ("written", ours.1, theirs.1)] {
+        let ours = median(ours);
+        if theirs.is_empty() {
+            println!("{what:>8}: {ours:.1} tokens/s");
+        } else {
+            let theirs = median(theirs);
+            println!("{what:>8}: {ours:.1} tokens/s, llama.cpp {theirs:.1}, ratio {:.2}", ours / theirs);
+        }
+    }
+}
