@@ -27,7 +27,8 @@ fn extractor(limits: Limits) -> LlamaExtractor {
 }
 
 fn yields(limits: Limits, threads: usize) -> Vec<Vec<Option<SentenceYield>>> {
-    let split: Vec<Vec<Sentence>> = TEXTS.iter().map(|text| sentences(text, mingti::document::Format::Markdown)).collect();
+    let split: Vec<Vec<Sentence>> =
+        TEXTS.iter().map(|text| sentences(text, mingti::document::Format::Markdown)).collect();
     let passages: Vec<Passage<'_>> =
         TEXTS.iter().zip(&split).map(|(text, sentences)| Passage::new("手册", &[], text, sentences)).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

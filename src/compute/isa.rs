@@ -14,10 +14,19 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The best of this processor. Asked once a process.
+    /// The best of this processor, or a lower one that the environment variable `MINGTI_CPU` (`plain`, `avx2`) asks for, to see
+    /// what another machine would do. Asked once a process.
     pub fn best() -> Self {
         static BEST: OnceLock<Isa> = OnceLock::new();
-        *BEST.get_or_init(|| Self::available().pop().unwrap_or(Isa::Plain))
+        *BEST.get_or_init(|| {
+            let wanted = std::env::var("MINGTI_CPU").unwrap_or_default();
+            let best = Self::available().into_iter().rfind(|isa| match wanted.as_str() {
+                "plain" => *isa <= Isa::Plain,
+                "avx2" => *isa <= Isa::Avx2,
+                _ => true,
+            });
+            best.unwrap_or(Isa::Plain)
+        })
     }
 
     /// All that this processor can run, slowest first. Never empty.

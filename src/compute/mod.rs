@@ -6,6 +6,7 @@
 //! ([`Queries`]) at once. Kernels exist for AVX-512 VNNI, AVX2 and any CPU; see [`Isa`].
 
 mod attention;
+mod attention_kernels;
 pub mod blocks;
 pub mod elementwise;
 mod isa;

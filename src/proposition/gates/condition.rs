@@ -53,6 +53,11 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
         let everywhere = 0..own.folded.len();
         let excepts = own.folded.has(condition.range.start, "除");
         let aligned = if excepts { &everywhere } else { &candidate.alignment.range };
+        if !excepts && is_asserted(candidate, &condition) {
+            let text = own.folded.text(condition.range.start, condition.range.end);
+            out.push(Finding::reject("condition-asserted", text.trim().trim_end_matches([',', '，'])));
+            continue;
+        }
         // A governed stretch may join facts; saying one of them is saying something that the condition governs.
         let says = |stretch: &Range<usize>| {
             let inside = own.clauses.iter().filter(|c| stretch.start <= c.start && c.end <= stretch.end + 1);
@@ -74,6 +79,30 @@ pub(super) fn check(candidate: &Candidate<'_>) -> Vec<Finding> {
         }
     }
     out
+}
+
+/// True when a statement says a condition as if it were so: its words without a word that makes it one, and nothing of what only
+/// the governed clauses say.
+fn is_asserted(candidate: &Candidate<'_>, condition: &Condition) -> bool {
+    /// Share of the condition's words that counts as saying it.
+    const WHOLE: f32 = 0.8;
+    let own = candidate.own;
+    // The word that opens it is no part of what is said.
+    let opener = IF_ZH.iter().filter(|w| own.folded.has(condition.range.start, w)).map(|w| w.chars().count()).max();
+    let from = condition.range.start + opener.unwrap_or(0);
+    let said: Vec<&Term> = own.terms_in(&condition.range).filter(|t| t.start >= from && !points_back(&t.key)).collect();
+    let held = said.iter().filter(|t| candidate.set.contains(&t.key)).count();
+    if said.len() < MIN_TERMS || (held as f32) < WHOLE * said.len() as f32 {
+        return false;
+    }
+    let all = 0..own.folded.len();
+    let governed = |at: usize| condition.governs.iter().any(|g| g.contains(&at));
+    let elsewhere: HashSet<&str> = own.terms_in(&all).filter(|t| !governed(t.start)).map(|t| t.key.as_str()).collect();
+    let mut result = condition.governs.iter().flat_map(|g| own.terms_in(g)).map(|t| t.key.as_str());
+    let mut only = result.by_ref().filter(|key| !elsewhere.contains(key)).peekable();
+    only.peek().is_some()
+        && !only.any(|key| candidate.set.contains(key))
+        && !is_conditional(candidate, &condition.range)
 }
 
 /// True when most of what a statement says are words of `clause`, though the clause may say more.
@@ -225,12 +254,23 @@ fn is_conditional(candidate: &Candidate<'_>, condition: &Range<usize>) -> bool {
         own.folded.chars[condition.clone()].iter().rev().filter(|c| is_ideograph(**c)).take(2).copied().collect();
     let tail: String = last.into_iter().rev().collect();
     closes
-        || held(IF_ZH)
+        || (0..statement.len()).any(|i| opens_within(statement, i))
         || held(&["如", "直到", "直至"])
         || ["时", "時", "后", "後", "前", "的", "中"].iter().any(|w| {
             let joined: Vec<char> = format!("{tail}{w}").chars().collect();
             statement.contains(&joined)
         })
+}
+
+/// True when a word that opens a condition stands at `at`, which may be within a clause: not the 当 of 应当, the 除 of 解除.
+fn opens_within(text: &Folded, at: usize) -> bool {
+    const PART_OF: &[char] = &[
+        '应', '應', '适', '適', '相', '不', '妥', '正', '恰', '得', '解', '删', '刪', '清', '排', '拆', '消', '免',
+        '去', '扣', '开', '開', '废', '廢', '切', '移', '根', '卸', '擦', '铲',
+    ];
+    let whole = at.checked_sub(1).is_none_or(|k| !PART_OF.contains(&text.chars[k]));
+    let none = NOT_IF.iter().chain(&["当时", "當時", "当日", "當日", "当年", "當年", "除外"]).any(|w| text.has(at, w));
+    IF_ZH.iter().any(|w| text.has(at, w) && (w.chars().count() > 1 || whole)) && !none
 }
 
 #[cfg(test)]
@@ -261,6 +301,27 @@ mod tests {
         assert!(dropped(ZH, 3, "应当排出管路中的空气。"));
         assert!(dropped(EN, 0, "The controller switches off the motor."));
         assert!(dropped(EN, 1, "The guard must not be opened."));
+    }
+
+    #[test]
+    fn a_condition_is_not_told_as_a_fact() {
+        const SENTENCES: &[&str] = &[
+            "本法施行前按照当时有关规定，用人单位应当支付经济补偿的，按照当时有关规定执行。",
+            "如果电机温度过高，则控制器发出报警。",
+            "劳动者拒绝强令冒险作业的，不视为违反劳动合同。",
+            "If the front guard is open, the spindle must not turn.",
+        ];
+        let asserted = |index: usize, statement: &str| {
+            rejections("", SENTENCES, index, statement).contains(&"condition-asserted".to_owned())
+        };
+        assert!(asserted(0, "本法施行前按照当时有关规定，用人单位应当支付经济补偿。"));
+        assert!(asserted(1, "电机温度过高。"));
+        assert!(asserted(2, "劳动者拒绝强令冒险作业。"));
+        assert!(asserted(3, "The front guard is open."));
+        assert!(!asserted(0, "本法施行前按照当时有关规定，用人单位应当支付经济补偿的，按照当时有关规定执行。"));
+        assert!(!asserted(1, "电机温度过高时，控制器发出报警。"));
+        assert!(!asserted(2, "劳动者拒绝强令冒险作业的，不视为违反劳动合同。"));
+        assert!(!asserted(3, "The spindle must not turn if the front guard is open."));
     }
 
     #[test]

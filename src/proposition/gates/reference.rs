@@ -90,6 +90,10 @@ const OPENERS: &[&str] = &[
 
 fn chinese(statement: &str) -> Option<String> {
     let text = Folded::new(statement);
+    // What holds otherwise hangs on what was said before.
+    if let Some(word) = ["否则", "否則"].iter().find(|w| text.has(0, w)) {
+        return Some((*word).to_owned());
+    }
     for at in 0..text.len() {
         if let Some(word) = OUTSIDE.iter().find(|w| text.has(at, w)) {
             return Some((*word).to_owned());
@@ -158,6 +162,11 @@ fn is_resolved(text: &Folded, at: usize, word: &str) -> bool {
     if content_before(text, at) < 2 || is_bare_circumstance(&text.chars[..at]) {
         return false;
     }
+    if means_a_clause(text, at, word) {
+        // What it means is a whole clause, which must stand in front of its own.
+        let clause = text.chars[..at].iter().rposition(|&c| matches!(c, ',' | '，' | ';' | '；')).unwrap_or(0);
+        return content_before(text, clause) >= 4;
+    }
     if matches!(word, "该" | "該") {
         let from = at + 1 + text.chars[at + 1..].iter().take_while(|c| c.is_whitespace()).count();
         let noun = match text.chars.get(from) {
@@ -171,6 +180,13 @@ fn is_resolved(text: &Folded, at: usize, word: &str) -> bool {
         return text.chars[..at].windows(noun.len().max(1)).any(|w| w == noun);
     }
     true
+}
+
+/// True for 这种情况, 这一点 and their like, which mean what a clause says, not a thing.
+fn means_a_clause(text: &Folded, at: usize, word: &str) -> bool {
+    const ABSTRACT: &[&str] =
+        &["一点", "种情", "種情", "些情", "个情", "個情", "样做", "樣做", "种现象", "種現象", "种问题", "種問題"];
+    matches!(word, "这" | "這") && ABSTRACT.iter().any(|n| text.has(at + 1, n))
 }
 
 /// Content characters in front of `at`, openers taken off.
@@ -224,7 +240,8 @@ fn english(statement: &str) -> Option<String> {
             ("aforementioned" | "aforesaid" | "abovementioned" | "thereof" | "therein" | "hereof", _) => true,
             _ => false,
         };
-        if outside {
+        let elsewhere = matches!(pair.1, "above" | "below") && is_elsewhere(&words, i + 1);
+        if outside || elsewhere || i == 0 && pair.0 == "otherwise" {
             return Some(format!("{} {}", pair.0, pair.1).trim().to_owned());
         }
         if !PRONOUNS.contains(&pair.0) {
@@ -233,6 +250,7 @@ fn english(statement: &str) -> Option<String> {
         let example = pair == ("such", "as") && i > 0;
         let resolved = example
             || i >= EARLY
+                && !(matches!(pair.0, "it" | "they") && is_introduced(&lower, pair.0))
                 && match pair.0 {
                     "this" | "these" | "those" => {
                         matches!(pair.1, "who" | "that" | "which" | "of" | "whose")
@@ -246,6 +264,30 @@ fn english(statement: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// True when `above` or `below` at `at` means a place in the text: nothing follows that something could be above or below of.
+fn is_elsewhere(words: &[&str], at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |k| words[k]);
+    let after = words.get(at + 1).copied().unwrap_or("");
+    let compares = matches!(before, "or" | "and" | "from" | "is" | "are" | "rises" | "falls" | "drops" | "goes")
+        || before.chars().all(|c| c.is_ascii_digit());
+    !compares && matches!(after, "" | "as" | "using" | "for" | "and" | "is" | "are" | "to" | "will" | "should" | "must")
+}
+
+/// True when `pronoun` opens the main clause behind `Instead of …ing,`, `By …ing,` or `To …,`: it means whoever does that, who is
+/// not named there.
+fn is_introduced(lower: &str, pronoun: &str) -> bool {
+    let Some((front, main)) = lower.split_once(", ") else { return false };
+    let mut words = front.split_whitespace();
+    let first = words.next().unwrap_or("");
+    let gerund = |word: &str| word.len() > 5 && word.ends_with("ing");
+    let introduces = match first {
+        "to" => true,
+        "instead" | "rather" | "by" | "without" | "besides" => words.take(4).any(gerund),
+        word => gerund(word) && !matches!(word, "during" | "following" | "according"),
+    };
+    introduces && main.split_whitespace().next() == Some(pronoun)
 }
 
 fn stem_eq(a: &str, b: &str) -> bool {
@@ -291,6 +333,13 @@ mod tests {
             "Pressure loss in the latter is higher.",
             "The pump must be stopped under these conditions.",
             "The valve is opened as follows.",
+            "为了帮助做到这一点，测试模型的壁上有一个小缺口。",
+            "如果遇到这种情况，可以尝试用另一种整形器重复测试。",
+            "否则，打印速度可能会受到限制。",
+            "Otherwise the pump runs dry.",
+            "Copy the name from the command that you ran above as the name differs for each printer.",
+            "Follow the directions above using the other command.",
+            "Instead of assuming a constant flow, it uses a model based on pressure.",
         ] {
             assert!(speaks(statement), "{statement}");
         }
@@ -312,6 +361,10 @@ mod tests {
             "Conductive materials in the shop, such as dust and metal powder, must be kept away.",
             "The press needs trained operators and those who maintain the lines.",
             "The pressure must not rise above 5 bar.",
+            "Operators of 18 years and above may start the press.",
+            "油温过高时泵会停机，这种情况不属于故障。",
+            "If the controller detects a fault, it stops the motor.",
+            "When the oil is too hot for the pump, it stops.",
         ] {
             assert!(!speaks(statement), "{statement}");
         }
