@@ -1,6 +1,7 @@
 //! The kernel for AVX2: as the AVX-512 one with eight weight rows a register and 16-bit partial products.
 //!
-//! `vpmaddubsw` saturates at 16 bits, so quanta of more than four bits are multiplied as two nibbles.
+//! `vpmaddubsw` saturates at 16 bits, so quanta of more than four bits are multiplied as two nibbles. Weights are unpacked once
+//! for four activation rows.
 #![allow(unsafe_code)]
 
 use super::packed::{BATCH, Batch, LANES, Layout};
@@ -12,10 +13,13 @@ pub(super) fn tile(layout: Layout, tile: &[u8], x: Batch<'_>, out: &mut [[f32; L
     if super::Isa::best() < super::Isa::Avx2 {
         return super::kernel_plain::tile(layout, tile, x, out);
     }
-    for (row, out) in out[..x.rows].iter_mut().enumerate() {
-        // SAFETY: the instruction set was just asked for.
-        unsafe {
-            x86::row(layout, tile, x, row, out);
+    // SAFETY: the instruction set was just asked for.
+    unsafe {
+        match layout {
+            Layout::Four => x86::by_rows::<{ x86::FOUR }>(tile, x, out),
+            Layout::Eight => x86::by_rows::<{ x86::EIGHT }>(tile, x, out),
+            Layout::Signed => x86::by_rows::<{ x86::SIGNED }>(tile, x, out),
+            Layout::SignedHalves => x86::by_rows::<{ x86::SIGNED_HALVES }>(tile, x, out),
         }
     }
 }
@@ -27,17 +31,61 @@ pub(super) use super::kernel_plain::tile;
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Batch, LANES, Layout};
+    use super::super::packed::Cell;
+    use super::{BATCH, Batch, LANES, Layout};
+
+    pub(super) const FOUR: u8 = 0;
+    pub(super) const EIGHT: u8 = 1;
+    pub(super) const SIGNED: u8 = 2;
+    pub(super) const SIGNED_HALVES: u8 = 3;
+    /// Activation rows whose sums are held in registers together.
+    const ROWS: usize = 4;
+
+    const fn layout(id: u8) -> Layout {
+        match id {
+            FOUR => Layout::Four,
+            EIGHT => Layout::Eight,
+            SIGNED => Layout::Signed,
+            _ => Layout::SignedHalves,
+        }
+    }
 
     #[target_feature(enable = "avx2,fma,f16c")]
-    pub(super) fn row(layout: Layout, tile: &[u8], x: Batch<'_>, row: usize, out: &mut [f32; LANES]) {
-        let (stride, quanta, parts) = (layout.stride(), layout.quanta(), layout.parts());
+    pub(super) fn by_rows<const L: u8>(tile: &[u8], x: Batch<'_>, out: &mut [[f32; LANES]; BATCH]) {
+        for first in (0..x.rows).step_by(ROWS) {
+            let out = &mut out[first..];
+            match x.rows - first {
+                1 => rows::<L, 1>(tile, x, first, out),
+                2 => rows::<L, 2>(tile, x, first, out),
+                3 => rows::<L, 3>(tile, x, first, out),
+                _ => rows::<L, 4>(tile, x, first, out),
+            }
+        }
+    }
+
+    /// Repeats a block for each of the first `N` rows with the row number as a constant, so that their sums stay in registers.
+    macro_rules! for_each_row {
+        ($n:ident, $i:ident, $body:block) => {
+            for_each_row!(@ $n, $i, $body, 0, 1, 2, 3)
+        };
+        (@ $n:ident, $i:ident, $body:block, $($row:literal),*) => {
+            $(if $row < $n {
+                const $i: usize = $row;
+                $body
+            })*
+        };
+    }
+
+    #[target_feature(enable = "avx2,fma,f16c")]
+    fn rows<const L: u8, const N: usize>(tile: &[u8], x: Batch<'_>, first: usize, out: &mut [[f32; LANES]]) {
+        let (stride, quanta) = (const { layout(L).stride() }, const { layout(L).quanta() });
+        let parts = const { layout(L).parts() };
         let groups = tile.len() / stride;
+        assert!(first + N <= x.rows && x.cells.len() == groups * x.rows && N <= out.len());
         let (low, ones) = (_mm256_set1_epi8(15), _mm256_set1_epi16(1));
         for side in 0..2 {
-            let mut acc = _mm256_setzero_ps();
+            let mut acc = [_mm256_setzero_ps(); ROWS];
             for g in 0..groups {
-                let cell = &x.cells[g * x.rows + row];
                 // SAFETY: `g < groups`, so the group lies in the tile; the loads below stay inside its `stride` bytes.
                 let base = unsafe { tile.as_ptr().add(g * stride) };
                 // SAFETY: chunk `c` holds 64 bytes, 32 for each side.
@@ -46,50 +94,55 @@ mod x86 {
                     // SAFETY: slot `s` holds 16 `f16` behind the quanta, 8 for each side.
                     unsafe { _mm256_cvtph_ps(_mm_loadu_si128(base.add(quanta + s * 32 + side * 16).cast())) }
                 };
-                let broadcast = |c: usize| {
-                    // SAFETY: a cell holds 32 bytes and `c * 4 + 4 <= 32`.
-                    let four = unsafe { cell.q.as_ptr().add(c * 4).cast::<i32>().read_unaligned() };
-                    _mm256_set1_epi32(four)
-                };
-                let mut dots = match layout {
-                    Layout::Four | Layout::Eight => [_mm256_setzero_si256(); 2],
-                    Layout::Signed => [_mm256_set1_epi32(cell.centre[0]), _mm256_setzero_si256()],
-                    Layout::SignedHalves => [_mm256_set1_epi32(cell.centre[1]), _mm256_set1_epi32(cell.centre[2])],
-                };
-                for c in 0..4 {
-                    // Products of a nibble and an i8 fit 13 bits with their neighbour, so four of them fit 16 bits.
-                    if layout == Layout::Four {
-                        let both = load(c);
-                        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(both), low);
-                        let first = _mm256_maddubs_epi16(_mm256_and_si256(both, low), broadcast(c));
-                        let second = _mm256_maddubs_epi16(high, broadcast(c + 4));
-                        dots[0] = _mm256_add_epi32(dots[0], _mm256_madd_epi16(first, ones));
-                        dots[1] = _mm256_add_epi32(dots[1], _mm256_madd_epi16(second, ones));
-                    } else {
-                        for (half, dot) in dots.iter_mut().enumerate() {
-                            let (w, x) = (load(c + 4 * half), broadcast(c + 4 * half));
-                            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(w), low);
-                            let units = _mm256_maddubs_epi16(_mm256_and_si256(w, low), x);
-                            let sixteens = _mm256_maddubs_epi16(high, x);
-                            *dot = _mm256_add_epi32(*dot, _mm256_madd_epi16(units, ones));
-                            let sixteens = _mm256_slli_epi32::<4>(_mm256_madd_epi16(sixteens, ones));
-                            *dot = _mm256_add_epi32(*dot, sixteens);
+                // SAFETY: there are `groups * x.rows` cells, and `first + N <= x.rows` (asserted above).
+                let cells: *const Cell = unsafe { x.cells.as_ptr().add(g * x.rows + first) };
+                for part in 0..parts {
+                    // Products of a nibble and an i8 stay below 2^11, and a lane of 16 bits takes two of each of at most
+                    // eight chunks, so that they can be summed before they are widened.
+                    let mut units = [_mm256_setzero_si256(); ROWS];
+                    let mut sixteens = [_mm256_setzero_si256(); ROWS];
+                    let chunks = if L == SIGNED_HALVES || L == FOUR { 4 * part..4 * part + 4 } else { 0..8 };
+                    for c in chunks {
+                        let packed = load(c);
+                        let small = _mm256_and_si256(packed, low);
+                        let large = _mm256_and_si256(_mm256_srli_epi16::<4>(packed), low);
+                        for_each_row!(N, ROW, {
+                            // SAFETY: `ROW < N`, and a cell holds 32 bytes, of which these are four. The read is unaligned.
+                            let four = |c: usize| unsafe { cells.add(ROW).cast::<i32>().add(c).read_unaligned() };
+                            let x = _mm256_set1_epi32(four(c));
+                            units[ROW] = _mm256_add_epi16(units[ROW], _mm256_maddubs_epi16(small, x));
+                            if L == FOUR {
+                                let x = _mm256_set1_epi32(four(c + 4));
+                                units[ROW] = _mm256_add_epi16(units[ROW], _mm256_maddubs_epi16(large, x));
+                            } else {
+                                sixteens[ROW] = _mm256_add_epi16(sixteens[ROW], _mm256_maddubs_epi16(large, x));
+                            }
+                        });
+                    }
+                    for_each_row!(N, ROW, {
+                        // SAFETY: `ROW < N`.
+                        let cell = unsafe { &*cells.add(ROW) };
+                        let mut dots = _mm256_madd_epi16(units[ROW], ones);
+                        if L != FOUR {
+                            let large = _mm256_madd_epi16(sixteens[ROW], ones);
+                            dots = _mm256_add_epi32(dots, _mm256_slli_epi32::<4>(large));
                         }
-                    }
-                }
-                if parts == 1 {
-                    dots[0] = _mm256_add_epi32(dots[0], dots[1]);
-                }
-                for (part, dot) in dots[..parts].iter().enumerate() {
-                    let scale = _mm256_mul_ps(factor(part), _mm256_set1_ps(cell.scale));
-                    acc = _mm256_fmadd_ps(_mm256_cvtepi32_ps(*dot), scale, acc);
-                    if layout.has_minima() {
-                        acc = _mm256_fnmadd_ps(factor(parts + part), _mm256_set1_ps(cell.sum), acc);
-                    }
+                        if !const { layout(L).has_minima() } {
+                            let centre = cell.centre[if L == SIGNED { 0 } else { 1 + part }];
+                            dots = _mm256_add_epi32(dots, _mm256_set1_epi32(centre));
+                        }
+                        let scale = _mm256_mul_ps(factor(part), _mm256_set1_ps(cell.scale));
+                        acc[ROW] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dots), scale, acc[ROW]);
+                        if const { layout(L).has_minima() } {
+                            acc[ROW] = _mm256_fnmadd_ps(factor(parts + part), _mm256_set1_ps(cell.sum), acc[ROW]);
+                        }
+                    });
                 }
             }
-            // SAFETY: `out` holds 16 floats, 8 for each side.
-            unsafe { _mm256_storeu_ps(out.as_mut_ptr().add(side * 8), acc) };
+            for (out, acc) in out[..N].iter_mut().zip(acc) {
+                // SAFETY: `out` holds 16 floats, 8 for each side.
+                unsafe { _mm256_storeu_ps(out.as_mut_ptr().add(side * 8), acc) };
+            }
         }
     }
 }
