@@ -25,6 +25,8 @@ pub(crate) struct Frame {
     pub(crate) topic: Option<Topic>,
     /// The product that the document is about, from its title.
     pub(crate) product: Option<String>,
+    /// The part of it that the deepest heading names, such as `冷却器`.
+    pub(crate) part: Option<String>,
 }
 
 /// Where a sentence stands.
@@ -178,7 +180,9 @@ impl Frame {
                 article,
             });
         }
-        Self { places, articles, topic: topic(passage.heading_path), product: product(passage.title) }
+        let product = product(passage.title);
+        let part = part(passage.heading_path, product.as_deref().unwrap_or(passage.title));
+        Self { places, articles, topic: topic(passage.heading_path), product, part }
     }
 }
 
@@ -435,6 +439,54 @@ const MANUAL: &[&str] = &[
 ];
 
 /// `XH-500 液压冲床` of the title `XH-500 液压冲床使用说明书`; `None` if the title is no manual's or names nothing particular.
+/// The deepest heading where it is the plain name of a part, not of work on it and not of the product itself.
+fn part(headings: &[String], product: &str) -> Option<String> {
+    const ZH: &[&str] = &[
+        "器", "机", "泵", "阀", "箱", "缸", "管", "轴", "柜", "罩", "门", "盘", "塔", "罐", "炉", "仪", "表", "开关",
+        "模块", "单元", "装置", "滤芯", "电池", "轴承",
+    ];
+    const EN: &[&str] = &[
+        "cooler",
+        "pump",
+        "valve",
+        "motor",
+        "filter",
+        "tank",
+        "sensor",
+        "switch",
+        "battery",
+        "fan",
+        "compressor",
+        "controller",
+        "drive",
+        "heater",
+        "cylinder",
+        "bearing",
+        "cabinet",
+        "door",
+        "guard",
+        "spindle",
+    ];
+    const WORK: &[&str] = &[
+        "更换", "拆", "检查", "调整", "安装", "保养", "清洗", "使用", "操作", "维护", "关闭", "启动", "和", "与", "及",
+        "、",
+    ];
+    let name = headings.last()?.trim_start_matches(|c: char| c.is_ascii_digit() || " .．、()（）".contains(c)).trim();
+    let lower = name.to_lowercase();
+    let words: Vec<&str> = lower.split(' ').collect();
+    let plain = if name.chars().any(|c| !c.is_ascii()) {
+        (2..=10).contains(&name.chars().count())
+            && ZH.iter().any(|end| name.ends_with(end))
+            && !WORK.iter().any(|w| name.contains(w))
+    } else {
+        words.len() <= 3
+            && words.last().is_some_and(|w| EN.contains(w))
+            && !words.iter().any(|w| w.ends_with("ing") || ["the", "a", "and", "or"].contains(w))
+    };
+    let other = !product.to_lowercase().contains(&lower) && !lower.contains(&product.to_lowercase());
+    (plain && other).then(|| name.to_owned())
+}
+
 fn product(title: &str) -> Option<String> {
     let title = title.trim();
     let lower = title.to_lowercase();
@@ -518,6 +570,20 @@ mod tests {
         for headings in [&["3.2 温度"][..], &["2024年度计划"], &["24V 电源"], &["1.2.3 Setup"], &[]] {
             assert_eq!(topic(headings), None, "{headings:?}");
         }
+    }
+
+    #[test]
+    fn the_part_is_what_the_deepest_heading_names() {
+        let of = |headings: &[&str]| frame("XH-500 液压机操作手册", headings, "该设备每月清洗一次。").0.part;
+        assert_eq!(of(&["2 液压系统", "2.3 冷却器"]).as_deref(), Some("冷却器"));
+        for headings in [&["2.3 更换冷却器"][..], &["3 保养"], &["1 液压机"], &["2.3 冷却器", "技术参数"], &[]]
+        {
+            assert_eq!(of(headings), None, "{headings:?}");
+        }
+        let of = |heading: &str| frame("BX-9000 controller manual", &[heading], "It stops.").0.part;
+        assert_eq!(of("3.1 Oil cooler").as_deref(), Some("Oil cooler"));
+        assert_eq!(of("3.1 Cleaning the cooler"), None);
+        assert_eq!(of("Controller"), None);
     }
 
     #[test]

@@ -22,8 +22,31 @@ const PREDICATES: &str = "是为由采具有应可会能需必须不将已未在
 /// Longest subject, in words or ideographs.
 const LONGEST: usize = 12;
 
+/// What `该设备` and `the device` may call a part as well as the whole product.
+const GENERIC: &[&str] = &[
+    "该设备",
+    "該設備",
+    "此设备",
+    "这台设备",
+    "该装置",
+    "该机器",
+    "该产品",
+    "the device",
+    "this device",
+    "the unit",
+    "this unit",
+];
+
 pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
     let own = candidate.own;
+    // Under the heading of a part they mean the part: what is true of it must not be told of the whole product.
+    if let (Some(part), Some(product)) = (&source.frame.part, &source.frame.product)
+        && let Some(word) = GENERIC.iter().find(|w| own.original.to_lowercase().contains(*w))
+        && candidate.statement.contains(product.as_str())
+        && !candidate.statement.to_lowercase().contains(&part.to_lowercase())
+    {
+        return Some(Finding::reject("antecedent", format!("{word}: `{part}`?")));
+    }
     let opens = if own.chinese { ZH } else { EN };
     let place = &source.frame.places[candidate.index];
     let start = own.folded.position(place.marks + place.label);

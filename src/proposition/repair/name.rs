@@ -154,7 +154,12 @@ fn resolve(noun: &[char], word: &str, before: &str, index: usize, source: &Sourc
     }
     let len = gap + generic.map_or(0, |g| g.chars().count());
     let product = source.frame.product.clone().filter(|_| generic.is_some() && ends_noun(&noun[len..]))?;
-    Some(((product, None), len))
+    // Under the heading of a part 该设备 is the part; only 本设备 is always the whole.
+    let name = match &source.frame.part {
+        Some(part) if word != "本" => format!("{product}的{part}"),
+        _ => product,
+    };
+    Some(((name, None), len))
 }
 
 /// True where no noun goes on: a mark, or a word that opens a predicate or a phrase. 该错误文本模块 is no 错误.
@@ -426,7 +431,7 @@ fn is_joint(c: char) -> bool {
 fn english(statement: &str, source: &Source) -> Option<(String, Vec<Span>)> {
     const NOUNS: &[&str] = &["device", "product", "machine", "appliance", "unit", "instrument"];
     let product = source.frame.product.as_deref()?;
-    if product.chars().any(is_ideograph) || statement.contains(product) {
+    if product.chars().any(is_ideograph) || statement.contains(product) || source.frame.part.is_some() {
         return None;
     }
     let mut out = statement.to_owned();
