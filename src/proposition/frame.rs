@@ -474,7 +474,7 @@ fn part(headings: &[String], product: &str) -> Option<String> {
     let name = headings.last()?.trim_start_matches(|c: char| c.is_ascii_digit() || " .．、()（）".contains(c)).trim();
     let lower = name.to_lowercase();
     let words: Vec<&str> = lower.split(' ').collect();
-    let plain = if name.chars().any(|c| !c.is_ascii()) {
+    let plain = if !name.is_ascii() {
         (2..=10).contains(&name.chars().count())
             && ZH.iter().any(|end| name.ends_with(end))
             && !WORK.iter().any(|w| name.contains(w))
