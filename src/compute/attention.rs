@@ -113,11 +113,6 @@ impl KeyValues {
         let len = LANES * self.width();
         &self.values[block * self.value_lanes() + head * len..][..len]
     }
-
-    /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
-        (self.keys.capacity() + self.values.capacity()) * size_of::<Lanes>()
-    }
 }
 
 /// Queries of one key-value head and what they have gathered so far.

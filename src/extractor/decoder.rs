@@ -26,7 +26,8 @@ const TOGETHER: usize = 4;
 struct Share {
     /// Indices of the rows.
     rows: Vec<usize>,
-    /// Nodes that they attend to, ancestors first, with the number of positions that each of the rows sees.
+    /// Nodes that they attend to, ancestors first, with the number of positions that each query sees: for each row its heads of
+    /// one group.
     nodes: Vec<(NodeId, Vec<usize>)>,
 }
 
@@ -215,6 +216,7 @@ impl Decoder {
 
     /// Puts rows that share prefixes together, a few for each task of the attention.
     fn shares(&self, cache: &Cache, rows: &[Row], positions: &[usize]) -> Vec<Share> {
+        let group = self.config.heads / self.config.kv_heads;
         let mut places: Vec<(Vec<NodeId>, usize)> = Vec::with_capacity(rows.len());
         for (r, row) in rows.iter().enumerate() {
             let path = match places.last() {
@@ -230,11 +232,12 @@ impl Decoder {
                 for node in path {
                     // Nodes of a path are met from the root down, so each row sees them in that order.
                     let at = nodes.iter().position(|(n, _)| n == node).unwrap_or_else(|| {
-                        nodes.push((*node, vec![0; places.len()]));
+                        nodes.push((*node, vec![0; places.len() * group]));
                         nodes.len() - 1
                     });
                     let seen = positions[*r] + 1 - cache.start(*node);
-                    nodes[at].1[i] = if *node == rows[*r].node { seen } else { cache.end(*node) - cache.start(*node) };
+                    let whole = cache.end(*node) - cache.start(*node);
+                    nodes[at].1[i * group..][..group].fill(if *node == rows[*r].node { seen } else { whole });
                 }
             }
             Share { rows: places.iter().map(|(_, r)| *r).collect(), nodes }
@@ -261,8 +264,7 @@ impl Decoder {
                 };
                 queries.reset(dimension, scale, share.rows.iter().flat_map(heads));
                 for (node, visible) in &share.nodes {
-                    let visible: Vec<usize> = visible.iter().flat_map(|n| std::iter::repeat_n(*n, group)).collect();
-                    queries.attend(cache.layer(*node, layer), kv_head, &visible);
+                    queries.attend(cache.layer(*node, layer), kv_head, visible);
                 }
                 let mut result = vec![0f32; queries.len() * dimension];
                 for (i, out) in result.chunks_exact_mut(dimension).enumerate() {

@@ -79,7 +79,6 @@ struct Running {
     prompt: String,
     prompt_tokens: usize,
     cached_tokens: usize,
-    output_tokens: usize,
     started: Instant,
 }
 
@@ -160,7 +159,6 @@ impl Batch {
                 prompt: format!("{}{prompt}", open.prefix.text),
                 prompt_tokens: cached_tokens + tokens.len(),
                 cached_tokens,
-                output_tokens: 0,
                 started: Instant::now(),
                 source: [&open.prefix.tokens, tokens.as_slice()].concat(),
                 written: Vec::new(),
@@ -236,7 +234,7 @@ impl Batch {
                 output: &text[JsonArray::OPENING.len()..],
                 prompt_tokens: branch.prompt_tokens,
                 cached_tokens: branch.cached_tokens,
-                output_tokens: branch.output_tokens,
+                output_tokens: branch.written.len(),
                 seconds: branch.started.elapsed().as_secs_f64(),
             })?;
         }
@@ -320,7 +318,6 @@ impl Running {
             let (sum, count) = std::mem::take(&mut self.string);
             self.probabilities.push((sum / f64::from(count.max(1))).exp() as f32);
         }
-        self.output_tokens += 1;
         self.tokens_left -= 1;
         self.written.push(choice.token);
         self.array.is_done() || self.tokens_left == 0 || (closed > 0 && self.repeats())
