@@ -247,10 +247,15 @@ impl LexicalIndex {
         Term::from_field_text(field, &term.text)
     }
 
+    /// How many texts hold a term.
+    pub fn frequency(&self, term: &terms::Term) -> Result<u64> {
+        let fail = failed("cannot search the lexical index", &self.path);
+        self.searcher.doc_freq(&self.term(term)).map_err(&fail)
+    }
+
     /// Inverse document frequency of a term in the texts, as BM25 has it: about 0 for a term of every section.
     pub fn idf(&self, term: &terms::Term) -> Result<f32> {
-        let fail = failed("cannot search the lexical index", &self.path);
-        let frequency = self.searcher.doc_freq(&self.term(term)).map_err(&fail)? as f32;
+        let frequency = self.frequency(term)? as f32;
         let total = self.searcher.num_docs() as f32;
         Ok((1.0 + (total - frequency + 0.5) / (frequency + 0.5)).ln())
     }

@@ -345,9 +345,31 @@ fn texts_cut_by_the_embedder_are_told() {
 }
 
 #[test]
-fn verbatim_text_is_embedded_with_its_context_and_a_statement_alone() {
+fn a_unit_is_embedded_before_its_context_and_without_the_targets_of_links() {
     let path = ["第三章".to_owned(), "3.1 报警".to_owned()];
-    assert_eq!(embedding_text(UnitKind::Proposition, "手册", &path, "主轴停机。"), "主轴停机。");
-    assert_eq!(embedding_text(UnitKind::Sentence, "手册", &path, "主轴停机。"), "手册\n第三章\n3.1 报警\n主轴停机。");
-    assert_eq!(embedding_text(UnitKind::Sentence, "手册", &[], "手册的用途"), "手册的用途");
+    assert_eq!(embedding_text("手册", &path, "主轴停机。"), "主轴停机。\n3.1 报警\n手册");
+    assert_eq!(embedding_text("手册", &path, "3.1 报警：停机。"), "3.1 报警：停机。\n手册");
+    assert_eq!(embedding_text("手册", &[], "手册的用途"), "手册的用途");
+    assert_eq!(embedding_text("", &[], "见 [5032](#5032超限)。"), "见 5032。");
+    let contents = "- [5031 欠压](#a)\n- [5032 超限](#b)\n- [5033 过热](#c)";
+    assert_eq!(embedding_text("手册", &path, contents), "- 5031 欠压\n- 5032 超限\n- 5033 过热");
+}
+
+/// A page listed `7404` first of all, because its entry in the contents list repeats the heading and nothing else.
+#[test]
+fn the_entries_of_a_contents_list_are_one_unit_that_covers_them_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let (docs, at) = (dir.path().join("docs"), dir.path().join("index"));
+    let list = "- [7403 写入错误](#7403)\n- [7404 参数不可用](#7404)\n\t- [应用案例](#case)\n1. [附录](#annex)";
+    write(&docs, "a.md", &format!("# 目录\n\n{list}\n\n# 7404 参数不可用\n\n尚未下载。另见 [7403](#7403)。\n"));
+    go(&at, &[&docs], None).0.unwrap();
+    let reader = Reader::open(&at).unwrap();
+    let view = reader.view();
+    let document = view.documents().unwrap()[0].row;
+    let sections = view.sections(document).unwrap();
+    let units = view.units(sections[0].row).unwrap();
+    assert_eq!(units.len(), 1);
+    assert_eq!(units[0].unit.statement, list);
+    assert!(view.units(sections[1].row).unwrap().iter().any(|u| u.unit.statement.contains("[7403](#7403)")));
+    assert!(sections.iter().all(|s| s.uncovered.is_empty()));
 }

@@ -11,11 +11,14 @@ use crate::document::Span;
 use crate::proposition::clause::label_len;
 use crate::proposition::compound::name_compounds;
 use crate::proposition::confidence::{LOW_CONFIDENCE, REVIEW_BELOW, Signals, confidence};
+use crate::proposition::contents;
 use crate::proposition::entities::entities;
 use crate::proposition::evidence::{antecedents, coverage, spans};
 use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, modals, refers, support};
 use crate::proposition::ledger::{Outcome, SentenceOutcome};
 use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_set, terms, tokens};
+use crate::proposition::line::{CONTENTS, LABEL, is_label, marker_len, says_nothing};
+use crate::proposition::links::targets;
 use crate::proposition::quantity::{Quantity, quantities};
 use crate::proposition::repair::{Repaired, joins_facts, repair, split};
 use crate::proposition::source::{SentenceView, Source};
@@ -61,7 +64,20 @@ fn build(passage: &Passage<'_>, yields: &[Option<SentenceYield>], source: Option
     let rows = if source.is_some() { table::rows(passage, &chars) } else { HashMap::new() };
     let mut work = Work { passage, chars, rows, units: Vec::new(), seen: HashMap::new(), verbatim: HashMap::new() };
     let mut ledger = Vec::with_capacity(passage.sentences.len());
+    let lists = if source.is_some() { contents::lists(passage, &work.chars) } else { HashMap::new() };
+    let mut listed = 0;
     for (i, sentence) in passage.sentences.iter().enumerate() {
+        if let Some(list) = lists.get(&i) {
+            work.add_contents(&passage.sentences[list.clone()]);
+            listed = list.end;
+        }
+        if i < listed {
+            ledger.push(SentenceOutcome {
+                sentence: *sentence,
+                outcome: Outcome::Fallback { reason: CONTENTS.to_owned() },
+            });
+            continue;
+        }
         let outcome = match (yields.get(i).and_then(Option::as_ref), &source) {
             (Some(written), Some(source)) => work.judge(i, sentence, written, source),
             (_, source) => work.keep(i, sentence, source.as_ref()),
@@ -97,8 +113,8 @@ impl Work<'_> {
     /// A sentence that the model has not seen.
     fn keep(&mut self, index: usize, sentence: &Sentence, source: Option<&Source>) -> Outcome {
         let text = self.slice(sentence.span);
-        if !text.chars().any(is_content) {
-            return Outcome::Skipped { reason: "no words".to_owned() };
+        if let Some(reason) = says_nothing(&text) {
+            return Outcome::Skipped { reason: reason.to_owned() };
         }
         if sentence.kind == SentenceKind::Heading && self.is_in_path(&text) {
             return Outcome::Heading;
@@ -139,8 +155,8 @@ impl Work<'_> {
     /// Judges the statements of one sentence.
     fn judge(&mut self, index: usize, sentence: &Sentence, written: &SentenceYield, source: &Source) -> Outcome {
         let text = self.slice(sentence.span);
-        if !text.chars().any(is_content) {
-            return Outcome::Skipped { reason: "no words".to_owned() };
+        if let Some(reason) = says_nothing(&text) {
+            return Outcome::Skipped { reason: reason.to_owned() };
         }
         if is_label(&text) && written.propositions.is_empty() {
             return Outcome::Skipped { reason: LABEL.to_owned() };
@@ -296,6 +312,15 @@ impl Work<'_> {
         let kept: String = text.chars().skip(marks).collect();
         let statement = if sentence.kind == SentenceKind::Verbatim { kept } else { squeeze(&kept) };
         let mut unit = Unit::verbatim(UnitKind::Sentence, statement, evidence);
+        unit.entities = entities(&unit.statement);
+        self.add_exact(unit);
+    }
+
+    /// Adds the entries of a contents list as one unit.
+    fn add_contents(&mut self, entries: &[Sentence]) {
+        let [first, .., last] = entries else { return };
+        let place = Span::new(first.span.start, last.span.end.min(self.chars.len()));
+        let mut unit = Unit::verbatim(UnitKind::Sentence, self.slice(place), place);
         unit.entities = entities(&unit.statement);
         self.add_exact(unit);
     }
@@ -468,7 +493,7 @@ fn left_out(
     source: &Source,
 ) -> Option<String> {
     let label = label_len(&own.folded);
-    let links = link_targets(&own.folded);
+    let links = targets(&own.folded);
     let short = short_names(&own.folded);
     let silent = |at: usize| at < label || links.iter().chain(&short).any(|l| l.contains(&at));
     let share = coverage(own.terms.iter().filter(|t| !silent(t.start)), carried, source);
@@ -518,46 +543,6 @@ fn short_names(text: &Folded) -> Vec<std::ops::Range<usize>> {
         [("该", 3), ("該", 3), ("这个", 4), ("這個", 4), ("这些", 4), ("這些", 4), ("这种", 4), ("上述", 4)];
     let at = |i: usize| determiners.iter().find(|(word, _)| text.has(i, word)).map(|(_, len)| i..i + len);
     (0..text.len()).filter_map(at).collect()
-}
-
-/// The targets of Markdown links: `](…)`. They are addresses, not words.
-fn link_targets(text: &Folded) -> Vec<std::ops::Range<usize>> {
-    let mut out = Vec::new();
-    for at in 0..text.len() {
-        if text.has(at, "](") {
-            let end = text.chars[at..].iter().position(|&c| c == ')').map_or(text.len(), |n| at + n);
-            out.push(at..end);
-        }
-    }
-    out
-}
-
-/// Why a label has no unit of its own.
-const LABEL: &str = "a label";
-
-/// `**反应**：` or `Cause:`: a few words that only announce what follows.
-fn is_label(text: &str) -> bool {
-    /// Most content characters of a label.
-    const MAX: usize = 12;
-    let text = text.trim();
-    let announces =
-        text.ends_with([':', '：']) || (text.ends_with("**") && text.trim_start_matches(['-', ' ']).starts_with("**"));
-    announces && text.chars().filter(|&c| is_content(c)).count() <= MAX && !text.chars().any(|c| c.is_numeric())
-}
-
-/// Length of the Markdown marks in front of a line: bullets, quotes, heading marks; numbering is text and stays.
-fn marker_len(text: &str) -> usize {
-    let chars: Vec<char> = text.chars().collect();
-    let mut i = 0;
-    loop {
-        match (chars.get(i), chars.get(i + 1)) {
-            (Some(c), _) if c.is_whitespace() => i += 1,
-            (Some('-' | '*' | '+' | '>' | '•'), Some(next)) if next.is_whitespace() => i += 2,
-            (Some('#'), Some(next)) if *next == '#' || next.is_whitespace() => i += 1,
-            _ => break,
-        }
-    }
-    if i >= chars.len() { 0 } else { i }
 }
 
 /// Sentences without a searchable unit that the ledger does not excuse.

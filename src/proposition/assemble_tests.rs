@@ -91,6 +91,13 @@ fn headings_are_searched_with_their_section_or_alone_when_nothing_else_is_there(
 }
 
 #[test]
+fn a_page_number_is_named_in_the_ledger_and_not_searched() {
+    let out = run(&[("主轴报警后应停机。", P), ("- 33 -", SentenceKind::ListItem), ("- 33", P)], &[None, None, None]);
+    assert_eq!(out.ledger[1].outcome, Outcome::Skipped { reason: "a page number".to_owned() });
+    assert_eq!((out.units.len(), out.uncovered.len()), (2, 0));
+}
+
+#[test]
 fn an_account_of_every_sentence_can_be_written_and_read() {
     let out = run(&[("主轴报警后应停机。", P)], &[None]);
     let json = serde_json::to_string(&out.ledger).unwrap();

@@ -365,8 +365,8 @@ pub(crate) fn plain_heading(heading: &str) -> &str {
     heading
 }
 
-/// True when a heading names a code: letters with digits, or a number of three digits or more that counts nothing.
-fn has_code(heading: &str) -> bool {
+/// True when a heading or question names a code: letters with digits, or a number of three digits or more that counts nothing.
+pub(crate) fn has_code(heading: &str) -> bool {
     let folded = Folded::new(heading);
     let counted = quantities(&folded);
     tokens(&folded).iter().any(|token| match token.kind {

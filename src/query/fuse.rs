@@ -11,6 +11,8 @@
 pub struct Ranking {
     /// Weight of the lexical score in `hybrid`; the dense score has the rest.
     pub lexical: f32,
+    /// The same for a question that names a code of the index: vectors hardly tell one code from the next.
+    pub lexical_for_codes: f32,
     /// Weight of log10(1 + n), where n is the number of a section's units among the hits, on the normalised dense score.
     pub density: f32,
     /// Sections that the lexical index hands over.
@@ -32,6 +34,7 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             lexical: 0.4,
+            lexical_for_codes: 0.6,
             density: 0.1,
             lexical_pool: 50,
             background_sample: 512,
@@ -59,6 +62,8 @@ pub(super) struct Evidence {
 pub(super) struct Scale {
     /// Mean cosine of unrelated text.
     pub(super) background: f32,
+    /// Weight of the lexical score in `hybrid`, in [0, 1].
+    pub(super) lexical_weight: f32,
     /// The highest BM25 of any section.
     pub(super) best_bm25: f32,
     /// About what a section with every term of the question gets.
@@ -90,7 +95,7 @@ pub(super) fn score(ranking: &Ranking, mode: super::Mode, scale: &Scale, evidenc
     match mode {
         super::Mode::Dense => dense,
         super::Mode::Lexical => lexical,
-        super::Mode::Hybrid => (1.0 - ranking.lexical) * dense + ranking.lexical * lexical,
+        super::Mode::Hybrid => (1.0 - scale.lexical_weight) * dense + scale.lexical_weight * lexical,
     }
 }
 
@@ -99,7 +104,7 @@ mod tests {
     use super::super::Mode;
     use super::*;
 
-    const SCALE: Scale = Scale { background: 0.8, best_bm25: 10.0, full_bm25: 20.0 };
+    const SCALE: Scale = Scale { background: 0.8, lexical_weight: 0.4, best_bm25: 10.0, full_bm25: 20.0 };
 
     #[test]
     fn a_higher_score_of_either_kind_never_ranks_lower() {
@@ -118,7 +123,7 @@ mod tests {
 
     #[test]
     fn scales_without_any_spread_give_finite_scores() {
-        let flat = Scale { background: 1.0, best_bm25: 0.0, full_bm25: 0.0 };
+        let flat = Scale { background: 1.0, lexical_weight: 0.4, best_bm25: 0.0, full_bm25: 0.0 };
         for value in [0.0, 0.5, 1.0, f32::MAX] {
             assert!((0.0..=1.0).contains(&flat.dense(value)) && (0.0..=1.0).contains(&flat.lexical(value)));
         }

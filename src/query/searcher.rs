@@ -14,7 +14,7 @@ use super::{
 use crate::document::{Format, PathPattern, Span};
 use crate::error::{Error, Kind, Result};
 use crate::index::{FieldWeights, LexicalFilter, LexicalIndex, VectorIndex, open_generation};
-use crate::proposition::{EntityPlaces, UnitKind, entities, entity_key};
+use crate::proposition::{EntityPlaces, UnitKind, entities, entity_key, is_contents_list};
 use crate::store::{DocumentRow, Reader, SectionRow, UnitRow, generation_dir};
 
 /// A writer can replace the generation between our reading its name and opening its files; more often than this in a
@@ -168,7 +168,12 @@ impl Searcher {
         let background = vector
             .as_deref()
             .and_then(|vector| self.vectors.background(vector, self.ranking.background_sample).map(|(mean, _)| mean));
-        let scale = Scale { background: background.unwrap_or(0.0), best_bm25: 0.0, full_bm25: question.full_bm25() };
+        let scale = Scale {
+            background: background.unwrap_or(0.0),
+            lexical_weight: if question.names_code { self.ranking.lexical_for_codes } else { self.ranking.lexical },
+            best_bm25: 0.0,
+            full_bm25: question.full_bm25(),
+        };
         let mut asked = Asked { request, carriers, listing: empty, question, vector, scale, hits: HashMap::new() };
         let candidates = match &asked.carriers {
             Some(carriers) if asked.listing => self.listed(request, carriers)?,
@@ -327,11 +332,10 @@ impl Searcher {
         let best = propositions.first().map_or(0.0, |(_, score)| *score);
         for (unit, _) in propositions.iter().filter(|(_, score)| *score >= self.ranking.highlight * best) {
             match unit.unit.kind {
-                UnitKind::Proposition | UnitKind::Sentence => highlights.extend(&unit.unit.evidence),
+                UnitKind::Proposition => highlights.extend(&unit.unit.evidence),
+                UnitKind::Sentence if !is_contents_list(&unit.unit.statement) => highlights.extend(&unit.unit.evidence),
                 // The whole window is not what a reader looks for.
-                UnitKind::Section | UnitKind::Fixed => {
-                    highlights.extend(asked.question.best_sentences(&section.text, section.span.start, format))
-                }
+                _ => highlights.extend(asked.question.best_sentences(&section.text, section.span.start, format)),
             }
         }
         let places = EntityPlaces::new(&section.text, section.span.start);
@@ -408,7 +412,7 @@ impl Searcher {
                     (Mode::Lexical, _) | (_, None) => overlap,
                     (Mode::Dense, Some(cosine)) => asked.scale.dense(cosine),
                     (Mode::Hybrid, Some(cosine)) => {
-                        let lexical = self.ranking.lexical;
+                        let lexical = asked.scale.lexical_weight;
                         (1.0 - lexical) * asked.scale.dense(cosine) + lexical * overlap
                     }
                 };

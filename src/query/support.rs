@@ -6,7 +6,7 @@ use crate::document::{Format, Span};
 use crate::error::Result;
 use crate::index::LexicalIndex;
 use crate::index::terms::{Term, TermKind, query_terms, terms};
-use crate::proposition::sentences;
+use crate::proposition::{has_code, sentences};
 
 /// Sentences of a section that share at least this much of what the best one shares are highlighted too.
 const NEAR_BEST: f32 = 0.8;
@@ -19,6 +19,8 @@ pub(super) struct Question {
     pub(super) terms: Vec<Term>,
     weights: Vec<f32>,
     total: f32,
+    /// It names a code that stands somewhere in the index.
+    pub(super) names_code: bool,
 }
 
 impl Question {
@@ -31,7 +33,14 @@ impl Question {
             weights.push(if words && term.kind == TermKind::Single { 0.0 } else { lexical.idf(term)? });
         }
         let total = weights.iter().sum();
-        Ok(Self { terms, weights, total })
+        let digits = |term: &Term| term.text.chars().filter(char::is_ascii_digit).count();
+        let mut names_code = false;
+        if has_code(query) {
+            for term in terms.iter().filter(|term| digits(term) >= 3) {
+                names_code |= lexical.frequency(term)? > 0;
+            }
+        }
+        Ok(Self { terms, weights, total, names_code })
     }
 
     /// About what BM25 gives a section that holds every term once or twice.

@@ -376,3 +376,23 @@ fn missing_and_mixed_up_files_are_errors() {
     std::fs::remove_dir_all(generation_dir(dir.path(), 1)).unwrap();
     assert!(Searcher::open(dir.path(), None).unwrap_err().is_corrupt());
 }
+
+#[test]
+fn a_question_that_names_a_known_code_leans_on_terms() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(
+        dir.path(),
+        &[("a.md", &[("7404 参数", &["7404 尚未下载。"]), ("7405 参数", &["7405 已经下载。"])])],
+        UnitKind::Sentence,
+    );
+    let searcher = Searcher::open(dir.path(), None).unwrap();
+    for (query, wanted) in [
+        ("报警 7404 怎么处理", true),
+        ("报警 7499 怎么处理", false),
+        ("参数怎么下载", false),
+        ("电压 7404 V 时", false),
+    ] {
+        let question = crate::query::support::Question::new(query, &searcher.lexical).unwrap();
+        assert_eq!(question.names_code, wanted, "{query}");
+    }
+}

@@ -10,6 +10,13 @@ pub(super) fn is_verbatim_line(bare: &str) -> bool {
     is_contents(bare) || is_contact(bare) || is_form(bare) || is_numbered_link(bare)
 }
 
+/// A line of a contents list: a title with leader dots and a page number, or nothing but links.
+pub(crate) fn is_contents_entry(line: &str) -> bool {
+    let bare = line.trim();
+    let linked = bare.contains("](") && !bare.contains("![");
+    is_contents(bare) || (linked && (is_links_only(bare) || is_numbered_link(bare)))
+}
+
 /// `1.2 Scope ........ 12`, `第一章 总则……3`: a title, leader dots, a page number.
 fn is_contents(bare: &str) -> bool {
     /// Dots that make a leader.

@@ -14,6 +14,8 @@ pub(crate) mod sentence;
 pub use fixed::FixedSplitter;
 pub use heading::HeadingSplitter;
 
+pub(crate) use matter::is_contents_entry;
+
 use crate::document::{Document, Span};
 
 /// A stretch of a document under one heading. The sections of a document tile it: concatenated they give its text.

@@ -21,6 +21,7 @@ pub(super) fn check(candidate: &Candidate<'_>, source: &Source) -> Vec<Finding> 
     out.extend(language(candidate, source));
     out.extend(length(candidate, source));
     out.extend(repetition(candidate));
+    out.extend(announcement(candidate));
     out
 }
 
@@ -111,6 +112,11 @@ fn debris(candidate: &Candidate<'_>, source: &Source) -> Option<Finding> {
     None
 }
 
+/// What only announces, such as `当控制器处于活动状态时：`, states nothing.
+fn announcement(candidate: &Candidate<'_>) -> Option<Finding> {
+    candidate.statement.trim_end().ends_with([':', '：']).then(|| Finding::reject("announcement", candidate.statement))
+}
+
 /// A loop: most of the statement is made of the same few terms in a row again and again, more than the sentence is.
 fn repetition(candidate: &Candidate<'_>) -> Option<Finding> {
     /// Share of the statement that a loop fills.
@@ -138,6 +144,11 @@ mod tests {
     fn fragments_are_too_short() {
         assert_eq!(rejections("", ZH, 0, "关闭阀"), ["too-short"]);
         assert_eq!(rejections("", EN, 0, "Close valve"), ["too-short"]);
+    }
+
+    #[test]
+    fn what_only_announces_states_nothing() {
+        assert_eq!(rejections("", ZH, 0, "油泵停止后，应在30秒内："), ["announcement"]);
     }
 
     #[test]

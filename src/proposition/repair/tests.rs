@@ -107,6 +107,24 @@ fn a_line_on_a_faults_page_names_the_fault_and_its_label() {
 }
 
 #[test]
+fn the_name_in_a_label_is_put_back_though_its_other_words_are_there() {
+    let text = "- 通过直流总线供电：\n    - VAC 电源：干扰（断线、电源故障）\n";
+    let at = statement("轴控手册", &["6020：欠压"], text, "干扰");
+    assert!(at.starts_with("6020：欠压") && at.contains("VAC 电源") && at.ends_with("干扰（断线、电源故障）"), "{at}");
+}
+
+/// A line that only pointed at 5032 was found for 5032 and put 5033 above it.
+#[test]
+fn a_line_that_points_at_another_fault_still_names_its_own() {
+    let headings = &["5033：制动距离超过负限位"];
+    let text = "- **反应**：\n    - 查看错误编号 [5032](#5032制动距离超过正限位)。\n    - 参见 5032：制动距离超过正限位。\n    - 制动距离超过负限位时停机。\n";
+    let at = |part| statement("轴控手册", headings, text, part);
+    assert!(at("查看").starts_with("5033：制动距离超过负限位（反应）：查看"), "{}", at("查看"));
+    assert!(at("参见").starts_with("5033：制动距离超过负限位（反应）：参见"), "{}", at("参见"));
+    assert!(!at("停机").contains("5033"), "{}", at("停机"));
+}
+
+#[test]
 fn an_item_completes_its_lead_in_and_a_label_that_names_goes_in_front() {
     let text = "有下列情形之一的，由班长责令停机：\n\n（一）防护罩未关闭；\n\n（二）油温超过限值。\n";
     let found = repaired("", &[], text, "油温");
