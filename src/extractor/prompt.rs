@@ -1,10 +1,69 @@
 //! The prompt, as three pieces that lie on top of each other: instructions with worked examples (once a run and
 //! language), title, headings and text (once a section), one sentence (once a branch).
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use crate::proposition::Passage;
 
-/// Changes whenever any text below changes: it is part of the key of the extraction cache.
-pub(super) const VERSION: u32 = 3;
+/// The texts of one language, from its file in `prompts/`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prompt {
+    /// Raised with every change of the file.
+    version: u32,
+    instructions: String,
+    labels: Labels,
+    #[serde(rename = "example")]
+    examples: Vec<Example>,
+}
+
+/// What stands in front of the parts of a section and of a sentence.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Labels {
+    title: String,
+    section: String,
+    names: String,
+    between_names: String,
+    before: String,
+    text: String,
+    sentence: String,
+}
+
+/// A section whose sentences are rewritten to show how.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Example {
+    title: String,
+    headings: Vec<String>,
+    text: String,
+    #[serde(rename = "sentence")]
+    sentences: Vec<Answered>,
+}
+
+/// A sentence of an example and the array it becomes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answered {
+    text: String,
+    answer: String,
+}
+
+static CHINESE: LazyLock<Prompt> = LazyLock::new(|| parse(include_str!("prompts/zh.toml")));
+static ENGLISH: LazyLock<Prompt> = LazyLock::new(|| parse(include_str!("prompts/en.toml")));
+
+/// The files are part of the program; a test reads them.
+fn parse(file: &str) -> Prompt {
+    toml::from_str(file).unwrap_or_default()
+}
+
+/// Versions of the prompts, for the key of the extraction cache.
+pub(super) fn version() -> String {
+    let (zh, en) = (CHINESE.version, ENGLISH.version);
+    if zh == en { zh.to_string() } else { format!("{zh}.{en}") }
+}
 
 /// Language of the instructions and examples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,6 +84,13 @@ impl Language {
             }
         }
         if han * 4 >= latin.max(1) { Language::Chinese } else { Language::English }
+    }
+
+    fn prompt(self) -> &'static Prompt {
+        match self {
+            Language::Chinese => &CHINESE,
+            Language::English => &ENGLISH,
+        }
     }
 }
 
@@ -94,19 +160,16 @@ impl Chat {
 
     /// The instructions and worked examples.
     pub(super) fn instructions(self, language: Language) -> String {
-        let (instructions, examples) = match language {
-            Language::Chinese => (INSTRUCTIONS_ZH, EXAMPLES_ZH),
-            Language::English => (INSTRUCTIONS_EN, EXAMPLES_EN),
-        };
-        let mut prompt = self.system(instructions);
-        for example in examples {
-            for (i, (sentence, answer)) in example.sentences.iter().enumerate() {
+        let texts = language.prompt();
+        let mut prompt = self.system(&texts.instructions);
+        for example in &texts.examples {
+            for (i, Answered { text, answer }) in example.sentences.iter().enumerate() {
                 prompt += self.user_opening();
                 if i == 0 {
-                    let headings: Vec<String> = example.headings.iter().map(|h| (*h).to_owned()).collect();
-                    prompt += &context(language, &Passage::new(example.title, &headings, "", &[]), example.text);
+                    prompt +=
+                        &context(language, &Passage::new(&example.title, &example.headings, "", &[]), &example.text);
                 }
-                prompt += &question(language, sentence);
+                prompt += &question(language, text);
                 prompt += self.assistant_opening();
                 prompt += answer;
                 prompt += self.assistant_closing();
@@ -130,27 +193,17 @@ impl Chat {
 /// calls by a short one, and the text in front of a back reference.
 fn context(language: Language, passage: &Passage<'_>, text: &str) -> String {
     let headings = passage.heading_path.join(" > ");
+    let labels = &language.prompt().labels;
     let line = |label: &str, value: &str| if value.is_empty() { String::new() } else { format!("{label}{value}\n") };
     let (title, before, text) = (passage.title, passage.before.trim(), text.trim());
-    match language {
-        Language::Chinese => {
-            let names = line("全称：", &passage.names.join("；"));
-            let before = line("上文：\n", before);
-            format!("标题：{title}\n章节：{headings}\n{names}{before}正文：\n{text}\n\n")
-        }
-        Language::English => {
-            let names = line("Full names: ", &passage.names.join("; "));
-            let before = line("Text before:\n", before);
-            format!("Title: {title}\nSection: {headings}\n{names}{before}Text:\n{text}\n\n")
-        }
-    }
+    let names = line(&labels.names, &passage.names.join(&labels.between_names));
+    let before = line(&format!("{}\n", labels.before), before);
+    let Labels { title: title_label, section, text: text_label, .. } = labels;
+    format!("{title_label}{title}\n{section}{headings}\n{names}{before}{text_label}\n{text}\n\n")
 }
 
 fn question(language: Language, sentence: &str) -> String {
-    match language {
-        Language::Chinese => format!("句子：{sentence}"),
-        Language::English => format!("Sentence: {sentence}"),
-    }
+    format!("{}{sentence}", language.prompt().labels.sentence)
 }
 
 /// Straight double quotes as typographic ones, opening and closing in turn within a line.
@@ -180,106 +233,18 @@ pub(super) fn straighten_quotes(statement: &str, source: &str) -> String {
     statement.chars().map(|c| if straight(c) { '"' } else { c }).collect()
 }
 
-struct Example {
-    title: &'static str,
-    headings: &'static [&'static str],
-    text: &'static str,
-    /// A sentence of `text` and the array it becomes.
-    sentences: &'static [(&'static str, &'static str)],
-}
-
-const INSTRUCTIONS_ZH: &str = "你把一个句子改写成原子命题，只输出一个 JSON 字符串数组。要求：\n\
-1. 每条命题只说一个事实，是完整的一句话；并列的谓语分成几条，名词的并列不拆。\n\
-2. 单独读也能懂：省略的主语、该设备、其、上述、前款等一律换成正文或标题里的全称；条件写进每一条。\n\
-3. 数字、单位、代码、名称照抄原文；不得、应当、可以、必须、未等词保留；不添加句子里没有的事实，不遗漏句子里的事实。";
-
-const EXAMPLES_ZH: &[Example] = &[
-    Example {
-        title: "KL-200 空压机使用手册",
-        headings: &["第三章 保养", "3.2 润滑"],
-        text: "KL-200 空压机采用强制润滑。该设备每运行 500 小时必须更换一次润滑油，并清洗油过滤器。油温不得超过 95 ℃；\
-               超过时，控制器发出 A-17 报警并停机。",
-        sentences: &[
-            (
-                "该设备每运行 500 小时必须更换一次润滑油，并清洗油过滤器。",
-                r#"["KL-200 空压机每运行 500 小时必须更换一次润滑油。", "KL-200 空压机每运行 500 小时必须清洗油过滤器。"]"#,
-            ),
-            ("油温不得超过 95 ℃；", r#"["KL-200 空压机的油温不得超过 95 ℃。"]"#),
-            (
-                "超过时，控制器发出 A-17 报警并停机。",
-                r#"["KL-200 空压机的油温超过 95 ℃ 时，控制器发出 A-17 报警。", "KL-200 空压机的油温超过 95 ℃ 时，控制器停机。"]"#,
-            ),
-        ],
-    },
-    Example {
-        title: "仓库消防管理办法",
-        headings: &["第二章 监督检查"],
-        text: "第九条 仓库违反本办法，有下列情形之一的，由主管部门责令改正，并处以罚款：\n（一）未配备灭火器的，\
-               处五百元以上二千元以下的罚款；\n（二）堵塞消防通道的，处二千元以上一万元以下的罚款。\n\
-               仓库管理员对前款情形知情不报的，可以给予警告；其提供证据的，不予处罚。",
-        sentences: &[
-            (
-                "（一）未配备灭火器的，处五百元以上二千元以下的罚款；",
-                r#"["仓库未配备灭火器的，由主管部门处五百元以上二千元以下的罚款。"]"#,
-            ),
-            (
-                "仓库管理员对前款情形知情不报的，可以给予警告；",
-                r#"["仓库管理员对仓库未配备灭火器、堵塞消防通道的情形知情不报的，可以给予警告。"]"#,
-            ),
-        ],
-    },
-];
-
-const INSTRUCTIONS_EN: &str = "You rewrite one sentence as atomic propositions and output only a JSON array of strings. Rules:\n\
-1. Each proposition states one fact in a complete sentence; split coordinated predicates, keep lists of nouns together.\n\
-2. Each can be read alone: replace it, they, this, the device, the former and omitted subjects by the full name from the text \
-or title; repeat the condition in each.\n\
-3. Copy numbers, units, codes and names exactly; keep must, shall, may, not, never; add no fact that the sentence lacks and drop none.";
-
-const EXAMPLES_EN: &[Example] = &[
-    Example {
-        title: "KL-200 air compressor manual",
-        headings: &["3 Maintenance", "3.2 Lubrication"],
-        text: "The KL-200 air compressor is lubricated under pressure. It must have its oil changed every 500 hours, and the \
-               oil filter must be cleaned. Do not let the oil exceed 95 °C; if it does, the controller raises alarm A-17 and \
-               stops the motor.",
-        sentences: &[
-            (
-                "It must have its oil changed every 500 hours, and the oil filter must be cleaned.",
-                r#"["The KL-200 air compressor must have its oil changed every 500 hours.", "The oil filter of the KL-200 air compressor must be cleaned every 500 hours."]"#,
-            ),
-            (
-                "Do not let the oil exceed 95 °C; if it does, the controller raises alarm A-17 and stops the motor.",
-                r#"["Do not let the oil of the KL-200 air compressor exceed 95 °C.", "If the oil of the KL-200 air compressor exceeds 95 °C, the controller raises alarm A-17.", "If the oil of the KL-200 air compressor exceeds 95 °C, the controller stops the motor."]"#,
-            ),
-        ],
-    },
-    Example {
-        title: "Warehouse fire safety rules",
-        headings: &["2. INSPECTION", "2.3 Records"],
-        text: "2.3.1\tA Keeper must inspect the fire exits daily and record the result. Where a Keeper finds an exit blocked, \
-               the Keeper must:\n(a)\tclear it at once; and\n(b)\tnotify the Safety Officer, who may close the warehouse.",
-        sentences: &[
-            (
-                "(a)\tclear it at once; and",
-                r#"["Where a Keeper finds a fire exit blocked, the Keeper must clear the fire exit at once."]"#,
-            ),
-            (
-                "(b)\tnotify the Safety Officer, who may close the warehouse.",
-                r#"["Where a Keeper finds a fire exit blocked, the Keeper must notify the Safety Officer.", "The Safety Officer may close the warehouse."]"#,
-            ),
-        ],
-    },
-];
-
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
     fn worked_examples_are_arrays_over_sentences_of_their_text() {
-        for example in EXAMPLES_ZH.iter().chain(EXAMPLES_EN) {
-            for (sentence, answer) in example.sentences {
+        for file in [include_str!("prompts/zh.toml"), include_str!("prompts/en.toml")] {
+            toml::from_str::<Prompt>(file).unwrap();
+        }
+        for example in CHINESE.examples.iter().chain(&ENGLISH.examples) {
+            for Answered { text: sentence, answer } in &example.sentences {
                 assert!(example.text.contains(sentence), "{sentence}");
                 assert!(serde_json::from_str::<Vec<String>>(answer).is_ok_and(|a| !a.is_empty()), "{answer}");
             }
