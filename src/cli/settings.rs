@@ -33,6 +33,9 @@ pub(crate) struct File {
     /// `[review]`
     #[serde(default)]
     pub(crate) review: ReviewTable,
+    /// `[cache]`
+    #[serde(default)]
+    pub(crate) cache: CacheTable,
     /// `[[tier]]`: rules that choose by document; the first that holds decides.
     #[serde(default, rename = "tier")]
     pub(crate) tiers: Vec<Tier>,
@@ -70,6 +73,14 @@ pub(crate) struct SearchTable {
 pub(crate) struct ReviewTable {
     /// Confidence below which a statement waits.
     pub(crate) below: Option<f32>,
+}
+
+/// What is kept beside the models.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CacheTable {
+    /// GiB of packed weights and prompt prefixes; 0 keeps none.
+    pub(crate) disk_gib: Option<u32>,
 }
 
 /// What flags, environment and file give for every command.

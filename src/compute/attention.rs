@@ -56,6 +56,30 @@ impl KeyValues {
         self.values.reserve(blocks * self.value_lanes());
     }
 
+    /// Raised when the same keys and values give other [`Self::bytes`].
+    pub const VERSION: u32 = 1;
+
+    /// Keys and values as bytes, native-endian, whole blocks.
+    pub fn bytes(&self) -> [&[u8]; 2] {
+        [bytemuck::cast_slice(&self.keys), bytemuck::cast_slice(&self.values)]
+    }
+
+    /// Makes it hold `positions` positions whose bytes, as [`Self::bytes`] gave them, `bytes` begins with. Heads and dimension are
+    /// those of the last [`Self::reset`]. Gives the rest; `None`, and nothing in it, where `bytes` is too short.
+    pub fn restore<'a>(&mut self, positions: usize, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let blocks = positions.div_ceil(LANES);
+        self.len = 0;
+        let (keys, rest) = bytes.split_at_checked(blocks * self.key_lanes() * size_of::<Lanes>())?;
+        let (values, rest) = rest.split_at_checked(blocks * self.value_lanes() * size_of::<Lanes>())?;
+        for (to, from) in [(&mut self.keys, keys), (&mut self.values, values)] {
+            to.clear();
+            to.resize(from.len() / size_of::<Lanes>(), Lanes::ZERO);
+            bytemuck::cast_slice_mut(to.as_mut_slice()).copy_from_slice(from);
+        }
+        self.len = positions;
+        Some(rest)
+    }
+
     /// Number of positions.
     pub fn len(&self) -> usize {
         self.len

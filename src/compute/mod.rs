@@ -19,4 +19,4 @@ mod quantize;
 
 pub use attention::{KeyValues, Queries};
 pub use isa::Isa;
-pub use packed::{Activations, PackedMatrix};
+pub use packed::{Activations, PackedMatrix, SharedBytes};

@@ -1,5 +1,8 @@
 //! Weight tiles and quantized activations: what the kernels read.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use bytemuck::Zeroable;
 use candle_core::quantized::GgmlDType;
 use half::f16;
@@ -174,7 +177,33 @@ pub struct PackedMatrix {
     rows: usize,
     columns: usize,
     pub(super) layout: Layout,
-    lines: Vec<Line>,
+    tiles: Tiles,
+}
+
+/// Where tiles are.
+enum Tiles {
+    /// Packed here.
+    Own(Vec<Line>),
+    /// Packed before, such as in a mapped file.
+    Shared(SharedBytes),
+}
+
+/// Part of bytes that somebody keeps: a mapped file.
+#[derive(Clone)]
+pub struct SharedBytes {
+    owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    range: Range<usize>,
+}
+
+impl SharedBytes {
+    /// The bytes `range` of what `owner` keeps; nothing where that is outside.
+    pub fn new(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, range: Range<usize>) -> Self {
+        Self { owner, range }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        (*self.owner).as_ref().get(self.range.clone()).unwrap_or_default()
+    }
 }
 
 impl std::fmt::Debug for PackedMatrix {
@@ -184,6 +213,9 @@ impl std::fmt::Debug for PackedMatrix {
 }
 
 impl PackedMatrix {
+    /// Raised when packing gives other bytes for the same weights.
+    pub const VERSION: u32 = 1;
+
     /// Repacks `bytes`, a row-major GGUF tensor of `rows` x `columns` weights of type `dtype`.
     ///
     /// Fails when the type has no kernel or the bytes do not fit the shape. Scales are rounded to `f16`, a relative
@@ -208,7 +240,33 @@ impl PackedMatrix {
                 }
             }
         });
-        Ok(Self { rows, columns, layout, lines })
+        Ok(Self { rows, columns, layout, tiles: Tiles::Own(lines) })
+    }
+
+    /// Bytes that packing gives.
+    pub fn packed_len(dtype: GgmlDType, rows: usize, columns: usize) -> Result<usize> {
+        blocks::row_bytes(dtype, columns)?;
+        let tile = columns / GROUP * Layout::of(dtype).stride();
+        tile.checked_mul(rows.div_ceil(LANES)).ok_or_else(|| Error::new(Kind::Format, "a weight matrix is too large"))
+    }
+
+    /// A matrix whose [`Self::bytes`] were kept. Fails when they are not as many as the shape needs, or not aligned to a cache
+    /// line.
+    pub fn from_packed(dtype: GgmlDType, rows: usize, columns: usize, bytes: SharedBytes) -> Result<Self> {
+        let needed = Self::packed_len(dtype, rows, columns)?;
+        let layout = Layout::of(dtype);
+        let found = bytes.bytes();
+        if found.len() != needed || !(found.as_ptr() as usize).is_multiple_of(size_of::<Line>()) {
+            return Err(Error::new(Kind::Corrupt, "a packed matrix does not fill its shape")
+                .expected(format!("{needed} aligned bytes"))
+                .found(format!("{} bytes", found.len())));
+        }
+        Ok(Self { rows, columns, layout, tiles: Tiles::Shared(bytes) })
+    }
+
+    /// The packed weights, the same on every machine: to be kept and given to [`Self::from_packed`].
+    pub fn bytes(&self) -> &[u8] {
+        self.tiles()
     }
 
     /// Output features.
@@ -223,7 +281,10 @@ impl PackedMatrix {
 
     /// The tiles, each as long as [`Self::tile_bytes`] says.
     pub(super) fn tiles(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.lines)
+        match &self.tiles {
+            Tiles::Own(lines) => bytemuck::cast_slice(lines),
+            Tiles::Shared(bytes) => bytes.bytes(),
+        }
     }
 
     /// Bytes of a tile.
@@ -233,7 +294,10 @@ impl PackedMatrix {
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        self.lines.len() * 64
+        match &self.tiles {
+            Tiles::Own(lines) => size_of_val(lines.as_slice()),
+            Tiles::Shared(_) => 0,
+        }
     }
 }
 

@@ -81,6 +81,22 @@ impl Cache {
         }
     }
 
+    /// Number of layers.
+    pub(super) fn layers(&self) -> usize {
+        self.layers
+    }
+
+    /// Fills an empty node with `positions` positions from the bytes of its layers, all of which must be used.
+    pub(super) fn restore(&mut self, id: NodeId, positions: usize, bytes: &[u8]) -> Option<()> {
+        let node = &mut self.nodes[id.0];
+        let rest = node.layers.iter_mut().try_fold(bytes, |bytes, layer| layer.restore(positions, bytes))?;
+        if !rest.is_empty() {
+            return None;
+        }
+        node.len = positions;
+        Some(())
+    }
+
     /// Position of the node's first token.
     pub(super) fn start(&self, id: NodeId) -> usize {
         self.nodes[id.0].start

@@ -8,6 +8,9 @@
 use rayon::prelude::*;
 
 use super::cache::{Cache, NodeId};
+use super::disk_cache::DiskCache;
+use super::memory::Needs;
+use super::weights::{Wanted, Weights, shape_error};
 use crate::compute::{Activations, PackedMatrix, Queries, blocks, elementwise};
 use crate::error::{Error, Kind, Result};
 use crate::model::GgufFile;
@@ -74,7 +77,7 @@ struct Layer {
     down: Linear,
 }
 
-/// A loaded model. Weights are on the heap in packed form; token embeddings are read from the mapped file row by row.
+/// A loaded model. Weights are in packed form, mapped or on the heap; token embeddings are read from the mapped file row by row.
 pub(super) struct Decoder {
     config: Config,
     gguf: GgufFile,
@@ -84,15 +87,20 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Loads and packs the weights of `gguf`.
-    pub(super) fn load(gguf: GgufFile) -> Result<Self> {
+    /// Loads the model `gguf`. With a cache and the file's key, its packed weights are mapped from there, and
+    /// written there first if they are missing; else they are packed to the heap.
+    pub(super) fn load(gguf: GgufFile, cache: Option<(&DiskCache, &[u8; 32])>) -> Result<Self> {
         let config = Config::read(&gguf)?;
         let c = &config;
+        let weights = match cache {
+            Some((cache, key)) => Weights::shared(&gguf, key, cache, &c.matrices(&gguf)),
+            None => Weights::unshared(&gguf),
+        };
         let (q, kv) = (c.heads * c.head_dimension, c.kv_heads * c.head_dimension);
         let mut layers = Vec::with_capacity(c.layers);
         for i in 0..c.layers {
             let name = |part: &str| format!("blk.{i}.{part}");
-            let linear = |part: &str, rows, columns| linear(&gguf, &name(part), rows, columns);
+            let linear = |part: &str, rows, columns| linear(&gguf, &weights, &name(part), rows, columns);
             let optional = |part: &str, len| {
                 let name = name(part);
                 if gguf.has(&name) { vector(&gguf, &name, len).map(Some) } else { Ok(None) }
@@ -112,9 +120,22 @@ impl Decoder {
             });
         }
         let output_norm = vector(&gguf, "output_norm.weight", c.hidden)?;
-        let head = if gguf.has("output.weight") { "output.weight" } else { "token_embd.weight" };
-        let output = matrix(&gguf, head, c.vocabulary, c.hidden)?;
+        let output = weights.matrix(head(&gguf), c.vocabulary, c.hidden)?;
+        drop(weights);
         Ok(Self { config, gguf, layers, output_norm, output })
+    }
+
+    /// What the model of `gguf` takes.
+    pub(super) fn needs(gguf: &GgufFile) -> Result<Needs> {
+        let c = Config::read(gguf)?;
+        let mut weights = 0;
+        for (name, rows, columns) in c.matrices(gguf) {
+            weights += PackedMatrix::packed_len(gguf.tensor(&name)?.dtype, rows, columns)? as u64;
+        }
+        let values = c.kv_heads * (c.head_dimension + c.head_dimension.next_multiple_of(16));
+        let width = 2 * c.feed_forward + 6 * c.hidden + 2 * c.heads * c.head_dimension;
+        let bytes = |values: usize| (values * size_of::<f32>()) as u64;
+        Ok(Needs { weights, position: bytes(c.layers * values), row: bytes(width), logits: bytes(c.vocabulary) })
     }
 
     pub(super) fn config(&self) -> &Config {
@@ -283,6 +304,24 @@ impl Decoder {
 }
 
 impl Config {
+    /// All matrices of the model but the token embeddings, in the order of their use.
+    fn matrices(&self, gguf: &GgufFile) -> Vec<Wanted> {
+        let (q, kv) = (self.heads * self.head_dimension, self.kv_heads * self.head_dimension);
+        let (hidden, inner) = (self.hidden, self.feed_forward);
+        let parts = [
+            ("attn_q", q, hidden),
+            ("attn_k", kv, hidden),
+            ("attn_v", kv, hidden),
+            ("attn_output", hidden, q),
+            ("ffn_gate", inner, hidden),
+            ("ffn_up", inner, hidden),
+            ("ffn_down", hidden, inner),
+        ];
+        let layer = |i: usize| parts.map(|(part, rows, columns)| (format!("blk.{i}.{part}.weight"), rows, columns));
+        let last = (head(gguf).to_owned(), self.vocabulary, hidden);
+        (0..self.layers).flat_map(layer).chain([last]).collect()
+    }
+
     /// Reads and checks the metadata.
     fn read(gguf: &GgufFile) -> Result<Self> {
         let architecture = gguf.meta_str("general.architecture").unwrap_or("none").to_owned();
@@ -398,18 +437,13 @@ fn normed(x: &[f32], weight: &[f32], epsilon: f32) -> Activations {
     })
 }
 
-fn matrix(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<PackedMatrix> {
-    let tensor = gguf.tensor(name)?;
-    if tensor.shape != [rows, columns] {
-        return Err(shape_error(gguf, name, &[rows, columns], tensor.shape));
-    }
-    let packed = PackedMatrix::pack(tensor.dtype, rows, columns, tensor.data)?;
-    gguf.forget(name);
-    Ok(packed)
+/// The matrix that makes logits: its own, or the token embeddings.
+fn head(gguf: &GgufFile) -> &'static str {
+    if gguf.has("output.weight") { "output.weight" } else { "token_embd.weight" }
 }
 
-fn linear(gguf: &GgufFile, name: &str, rows: usize, columns: usize) -> Result<Linear> {
-    let weight = matrix(gguf, &format!("{name}.weight"), rows, columns)?;
+fn linear(gguf: &GgufFile, weights: &Weights<'_>, name: &str, rows: usize, columns: usize) -> Result<Linear> {
+    let weight = weights.matrix(&format!("{name}.weight"), rows, columns)?;
     let bias = format!("{name}.bias");
     let bias = if gguf.has(&bias) { Some(vector(gguf, &bias, rows)?) } else { None };
     Ok(Linear { weight, bias })
@@ -426,11 +460,4 @@ fn vector(gguf: &GgufFile, name: &str, len: usize) -> Result<Vec<f32>> {
             .expected("F32, F16 or BF16")
             .found(format!("{:?}", tensor.dtype))
     })
-}
-
-fn shape_error(gguf: &GgufFile, name: &str, expected: &[usize], found: &[usize]) -> Error {
-    Error::new(Kind::Format, format!("tensor `{name}` has another shape"))
-        .at(gguf.path())
-        .expected(format!("{expected:?}"))
-        .found(format!("{found:?}"))
 }

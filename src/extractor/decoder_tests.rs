@@ -8,6 +8,8 @@ use candle_core::{Device, Tensor};
 use candle_transformers::models::{quantized_llama, quantized_qwen2, quantized_qwen3};
 
 use super::decoder::{Decoder, Row};
+use super::disk_cache::DiskCache;
+use super::{snapshot, weights};
 use crate::model::{GgufFile, GgufWriter, MetaValue};
 
 const VOCABULARY: usize = 96;
@@ -127,7 +129,7 @@ fn logits_agree_with_candle_for_every_architecture() {
     for architecture in ["llama", "qwen2", "qwen3"] {
         let path = folder.path().join(architecture);
         write_model(&path, architecture);
-        let decoder = Decoder::load(GgufFile::open(&path).unwrap()).unwrap();
+        let decoder = Decoder::load(GgufFile::open(&path).unwrap(), None).unwrap();
         let tokens: Vec<u32> = (0..40).map(|i| (i * 31 + 7) % VOCABULARY as u32).collect();
         let mut cache = decoder.new_cache();
         let node = cache.branch(None, tokens.len());
@@ -146,7 +148,7 @@ fn a_branch_over_shared_prefixes_equals_the_same_tokens_in_one_piece() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     write_model(&path, "qwen2");
-    let decoder = Decoder::load(GgufFile::open(&path).unwrap()).unwrap();
+    let decoder = Decoder::load(GgufFile::open(&path).unwrap(), None).unwrap();
     let piece = |from: u32, n: u32| -> Vec<u32> { (0..n).map(|i| (from + i * 17) % VOCABULARY as u32).collect() };
     let (root, section) = (piece(1, 20), piece(5, 11));
     let branches = [piece(2, 7), piece(50, 4), piece(33, 9)];
@@ -183,7 +185,7 @@ fn a_released_node_is_used_again_without_a_trace_of_what_it_held() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     write_model(&path, "llama");
-    let decoder = Decoder::load(GgufFile::open(&path).unwrap()).unwrap();
+    let decoder = Decoder::load(GgufFile::open(&path).unwrap(), None).unwrap();
     let mut cache = decoder.new_cache();
     let mut run = |tokens: &[u32]| {
         let node = cache.branch(None, tokens.len());
@@ -202,7 +204,7 @@ fn text_longer_than_the_context_and_unknown_tokens_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     write_model(&path, "llama");
-    let decoder = Decoder::load(GgufFile::open(&path).unwrap()).unwrap();
+    let decoder = Decoder::load(GgufFile::open(&path).unwrap(), None).unwrap();
     let mut cache = decoder.new_cache();
     let node = cache.branch(None, 0);
     let rows = vec![Row { token: 1, node }; 300];
@@ -216,6 +218,111 @@ fn a_model_of_another_architecture_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
     write_model(&path, "mamba");
-    let error = Decoder::load(GgufFile::open(&path).unwrap()).err().unwrap().to_string();
+    let error = Decoder::load(GgufFile::open(&path).unwrap(), None).err().unwrap().to_string();
     assert!(error.contains("mamba") && error.contains("hint:"), "{error}");
+}
+
+#[test]
+fn kept_weights_give_the_same_logits_and_a_damaged_file_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    write_model(&path, "qwen2");
+    let cache = DiskCache { folder: folder.path().join("caches"), limit: 1 << 30 };
+    let logits = |cache: Option<&DiskCache>| {
+        let decoder = Decoder::load(GgufFile::open(&path).unwrap(), cache.map(|c| (c, &[7; 32]))).unwrap();
+        let mut kv = decoder.new_cache();
+        let node = kv.branch(None, 3);
+        let rows: Vec<Row> = [5, 6, 7].map(|token| Row { token, node }).to_vec();
+        decoder.forward(&mut kv, &rows, &[2]).unwrap()
+    };
+    let expected = logits(None);
+    assert_eq!(logits(Some(&cache)), expected);
+    let kept = cache.files()[0].path.clone();
+    let whole = std::fs::read(&kept).unwrap();
+    weights::verify(&kept).unwrap();
+    // Mapped now; nothing else is written.
+    assert_eq!((logits(Some(&cache)), cache.files().len()), (expected.clone(), 1));
+    assert_eq!(std::fs::read(&kept).unwrap(), whole);
+
+    // Header, table and length are checked at opening, the weights themselves by `verify`.
+    let rows_of_first = 64 + 16;
+    for at in [0, 8, 12, 16, 40, rows_of_first] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&kept, &bytes).unwrap();
+        assert_eq!(logits(Some(&cache)), expected, "byte {at}");
+        assert_eq!(std::fs::read(&kept).unwrap(), whole, "byte {at}");
+    }
+    std::fs::write(&kept, &whole[..whole.len() / 2]).unwrap();
+    assert_eq!((logits(Some(&cache)), std::fs::read(&kept).unwrap()), (expected.clone(), whole.clone()));
+    let mut bytes = whole.clone();
+    *bytes.last_mut().unwrap() ^= 1;
+    bytes[4096] ^= 1;
+    std::fs::write(&kept, &bytes).unwrap();
+    let error = weights::verify(&kept).unwrap_err().to_string();
+    assert!(error.contains("packed matrix 0 at byte 4096") && error.contains("hint:"), "{error}");
+
+    // Where nothing can be kept the weights are packed as before.
+    let nowhere = DiskCache { folder: path.clone(), limit: 1 << 30 };
+    assert_eq!(logits(Some(&nowhere)), expected);
+    let none = DiskCache { limit: 0, ..cache };
+    std::fs::remove_file(&kept).unwrap();
+    assert_eq!((logits(Some(&none)), none.files().len()), (expected, 0));
+}
+
+#[test]
+fn weights_kept_for_another_model_are_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = DiskCache { folder: folder.path().join("caches"), limit: 1 << 30 };
+    for (number, name) in ["qwen2", "qwen3"].into_iter().enumerate() {
+        let path = folder.path().join(name);
+        write_model(&path, name);
+        let gguf = GgufFile::open(&path).unwrap();
+        let key = weights::key(&gguf, "sum");
+        Decoder::load(gguf, Some((&cache, &key))).unwrap();
+        assert_eq!(cache.files().len(), number + 1);
+    }
+}
+
+#[test]
+fn a_kept_prefix_continues_as_the_computed_one_and_a_damaged_one_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    write_model(&path, "qwen3");
+    let disk = DiskCache { folder: folder.path().join("caches"), limit: 1 << 30 };
+    let decoder = Decoder::load(GgufFile::open(&path).unwrap(), None).unwrap();
+    let tokens: Vec<u32> = (0..37).map(|i| (i * 5 + 1) % VOCABULARY as u32).collect();
+    let key = snapshot::key(&[1; 32], &tokens);
+    let mut kv = decoder.new_cache();
+    assert!(snapshot::read(&mut kv, &disk, &key, tokens.len()).is_none());
+    let node = kv.branch(None, tokens.len());
+    let rows: Vec<Row> = tokens.iter().map(|&token| Row { token, node }).collect();
+    decoder.forward(&mut kv, &rows, &[]).unwrap();
+    snapshot::write(&kv, &disk, &key, node).unwrap();
+    let after = |kv: &mut super::cache::Cache, node| {
+        let next = kv.branch(Some(node), 2);
+        let rows = [Row { token: 3, node: next }, Row { token: 4, node: next }];
+        decoder.forward(kv, &rows, &[0, 1]).unwrap()
+    };
+    let expected = after(&mut kv, node);
+    let mut fresh = decoder.new_cache();
+    let kept = snapshot::read(&mut fresh, &disk, &key, tokens.len()).unwrap();
+    assert_eq!(after(&mut fresh, kept), expected);
+
+    assert_ne!(snapshot::key(&[1; 32], &tokens[1..]), key);
+    assert!(snapshot::read(&mut fresh, &disk, &key, tokens.len() - 1).is_none());
+    let file = disk.files()[0].path.clone();
+    let whole = std::fs::read(&file).unwrap();
+    snapshot::verify(&file).unwrap();
+    for at in [0, 8, 16, 40, 64, whole.len() / 2, whole.len() - 1] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 4;
+        std::fs::write(&file, &bytes).unwrap();
+        assert!(snapshot::read(&mut fresh, &disk, &key, tokens.len()).is_none(), "byte {at}");
+        assert!(snapshot::verify(&file).is_err(), "byte {at}");
+    }
+    for len in [0, 31, 64, whole.len() - 1] {
+        std::fs::write(&file, &whole[..len]).unwrap();
+        assert!(snapshot::read(&mut fresh, &disk, &key, tokens.len()).is_none() && snapshot::verify(&file).is_err());
+    }
 }

@@ -10,10 +10,12 @@ use tokenizers::Tokenizer;
 use super::Extractor;
 use super::cache::{Cache, NodeId};
 use super::decoder::{Decoder, Row};
+use super::disk_cache::DiskCache;
 use super::prompt::{self, Chat, Language};
 use super::scheduler::{self, Branch};
 use super::trace::Trace;
 use super::vocabulary::Vocabulary;
+use super::{memory, snapshot, weights};
 use crate::document::{Span, Text};
 use crate::error::{Error, Kind, Result};
 use crate::model::{self, GgufFile};
@@ -69,6 +71,8 @@ pub struct LlamaExtractor {
     checksum: String,
     /// Control tokens, which the text of a document must not be able to write.
     control: Vec<String>,
+    /// Where weights and prefixes are kept, and the key of the model.
+    disk: Option<(DiskCache, [u8; 32])>,
 }
 
 /// A prompt piece whose keys and values are in the cache.
@@ -90,19 +94,34 @@ impl std::fmt::Debug for LlamaExtractor {
 impl LlamaExtractor {
     /// Loads the model file at `path`; `checksum` identifies it in caches.
     ///
-    /// Fails when the file is no GGUF file, its architecture is not of the Llama family or its tensors do not fit.
+    /// Fails when the file is no GGUF file, its architecture is not of the Llama family, its tensors do not fit, or the machine has
+    /// not enough memory for it. Where memory is scarce fewer branches are decoded together.
     pub fn load(path: &Path, checksum: &str) -> Result<Self> {
+        Self::open(path, checksum, None)
+    }
+
+    /// As [`Self::load`], with packed weights kept in `cache`: they are written there the first time, which takes as
+    /// much space as the model, and mapped from then on, so that loading reads nothing and processes share the memory. Whatever
+    /// cannot be kept costs time, never the result.
+    pub fn load_cached(path: &Path, checksum: &str, cache: DiskCache) -> Result<Self> {
+        Self::open(path, checksum, Some(cache))
+    }
+
+    fn open(path: &Path, checksum: &str, disk: Option<DiskCache>) -> Result<Self> {
         let gguf = GgufFile::open(path)?;
         let tokenizer = model::tokenizer::from_gguf(&gguf)?;
         let vocabulary = Vocabulary::read(&gguf)?;
-        let decoder = Decoder::load(gguf)?;
+        let limits = Limits::default();
+        let batch = Decoder::needs(&gguf)?.admit(memory::available(), limits.batch, path)?;
+        let disk = disk.map(|disk| (disk, weights::key(&gguf, checksum)));
+        let decoder = Decoder::load(gguf, disk.as_ref().map(|(disk, key)| (disk, key)))?;
         let chat = Chat::detect(|token| tokenizer.token_to_id(token).is_some());
         let control = tokenizer.get_added_tokens_decoder().into_values().map(|t| t.content).collect();
         Ok(Self {
             cache: decoder.new_cache(),
             decoder,
             vocabulary,
-            limits: Limits::default(),
+            limits: Limits { batch, ..limits },
             trace: None,
             tokens: 0,
             tokenizer,
@@ -110,6 +129,7 @@ impl LlamaExtractor {
             instructions: HashMap::new(),
             checksum: checksum.to_owned(),
             control,
+            disk,
         })
     }
 
@@ -188,9 +208,33 @@ impl LlamaExtractor {
         if let Some(prefix) = self.instructions.get(&language) {
             return Ok(prefix.clone());
         }
-        let prefix = self.prefill(None, &self.chat.instructions(language))?;
+        let text = self.chat.instructions(language);
+        let prefix = match self.kept(&text)? {
+            Some(prefix) => prefix,
+            None => {
+                let prefix = self.prefill(None, &text)?;
+                self.keep(&prefix);
+                prefix
+            }
+        };
         self.instructions.insert(language, prefix.clone());
         Ok(prefix)
+    }
+
+    /// The beginning of a prompt from the folder of caches.
+    fn kept(&mut self, text: &str) -> Result<Option<Prefix>> {
+        let tokens = self.encode(text)?;
+        let Some((disk, model)) = &self.disk else { return Ok(None) };
+        let node = snapshot::read(&mut self.cache, disk, &snapshot::key(model, &tokens), tokens.len());
+        Ok(node.map(|node| Prefix { node, text: text.to_owned(), tokens: tokens.into() }))
+    }
+
+    fn keep(&self, prefix: &Prefix) {
+        if let Some((disk, model)) = &self.disk
+            && let Err(error) = snapshot::write(&self.cache, disk, &snapshot::key(model, &prefix.tokens), prefix.node)
+        {
+            tracing::warn!(%error, "the beginning of the prompt is not kept");
+        }
     }
 
     /// Computes the prefix of one window of a passage.
@@ -216,7 +260,7 @@ impl LlamaExtractor {
 impl Extractor for LlamaExtractor {
     fn fingerprint(&self) -> String {
         let Limits { propositions, tokens, .. } = self.limits;
-        format!("{} prompt {} limits {propositions} {tokens}", self.checksum, prompt::VERSION)
+        format!("{} prompt {} limits {propositions} {tokens}", self.checksum, prompt::version())
     }
 
     fn tokens(&self) -> u64 {

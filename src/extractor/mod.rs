@@ -8,13 +8,18 @@ mod cache;
 mod decoder;
 #[cfg(test)]
 mod decoder_tests;
+mod disk_cache;
 mod json_array;
 mod llama;
+mod memory;
 mod prompt;
 mod scheduler;
+mod snapshot;
 mod trace;
 mod vocabulary;
+mod weights;
 
+pub use disk_cache::{CachedFile, DiskCache};
 pub(crate) use llama::is_asked;
 pub use llama::{Limits, LlamaExtractor, Pace};
 pub use trace::Trace;

@@ -8,6 +8,31 @@ use memmap2::Mmap;
 
 use crate::error::{Error, Kind, Result};
 
+/// A file that is mapped for reading as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Mapped(Mmap);
+
+impl Mapped {
+    /// Maps the whole of a regular file that is never rewritten in place.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        map_file(path).map(Self)
+    }
+}
+
+impl std::ops::Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// Maps the whole of a regular file for reading.
 pub(crate) fn map_file(path: &Path) -> Result<Mmap> {
     let file = File::open(path).map_err(|e| Error::io("cannot open the file", path, e))?;

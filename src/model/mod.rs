@@ -28,3 +28,4 @@ pub use unigram::FlatUnigram;
 pub use verify::VerifyReport;
 
 pub(crate) use inspect::{pooling_folder, read_json};
+pub(crate) use map::Mapped;

@@ -19,6 +19,8 @@ use crate::error::{Error, Kind, Result};
 pub(super) const RECORD: &str = "model.json";
 /// Hashes of model files outside the folder, so that they are not read whole at each start.
 const HASH_CACHE: &str = ".hashes.json";
+/// Folder of what is computed from models and kept.
+const CACHES: &str = ".cache";
 
 /// The folder of models.
 #[derive(Debug, Clone)]
@@ -152,6 +154,11 @@ impl ModelStore {
     }
 
     /// The folder of the model `id`.
+    /// The folder of what is computed from models and kept: packed weights. It may be deleted at any time.
+    pub fn caches(&self) -> PathBuf {
+        self.dir.join(CACHES)
+    }
+
     pub(super) fn folder(&self, id: &str) -> PathBuf {
         self.dir.join(id)
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mingti::embedder::Embedder;
-use mingti::extractor::LlamaExtractor;
+use mingti::extractor::{DiskCache, LlamaExtractor};
 use mingti::model::{DeviceChoice, Manifest, ModelStore, Role};
 use mingti::proposition::UnitKind;
 use mingti::query::{Mode, Searcher};
@@ -53,7 +53,7 @@ impl<'s> Loader<'s> {
             None => &Manifest::builtin()?.defaults.extractor,
         };
         let files = self.store.find(choice, Role::Extractor)?;
-        Ok(Some(LlamaExtractor::load(&files.main, &files.checksum)?))
+        Ok(Some(LlamaExtractor::load_cached(&files.main, &files.checksum, disk_cache(self.settings, &self.store))?))
     }
 
     /// The model that turns text into vectors.
@@ -81,6 +81,12 @@ impl<'s> Loader<'s> {
         drop(reader);
         searcher(index, self.embedder(Some(&name))?)
     }
+}
+
+/// Where packed weights and prompt prefixes are kept.
+pub(crate) fn disk_cache(settings: &Settings, store: &ModelStore) -> DiskCache {
+    let limit = settings.file.cache.disk_gib.map_or(DiskCache::DEFAULT_LIMIT, |gib| u64::from(gib) << 30);
+    DiskCache { folder: store.caches(), limit }
 }
 
 /// The index in `folder`, searched with `embedder`.

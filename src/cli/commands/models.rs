@@ -4,9 +4,11 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mingti::extractor::DiskCache;
 use mingti::ingest::Interrupt;
 use mingti::model::{Manifest, ModelInfo, ModelStore, PullProgress};
 
+use super::load::disk_cache;
 use crate::cli::args::ModelsCommand;
 use crate::cli::failure::{Exit, Outcome};
 use crate::cli::interrupt;
@@ -35,7 +37,7 @@ pub(crate) fn run(settings: &Settings, command: ModelsCommand) -> Outcome {
             Out::stdout().text(&format!("{}\n", model.id))?;
             Ok(Exit::Done)
         }
-        ModelsCommand::Verify { ids } => verify(&store, &ids),
+        ModelsCommand::Verify { ids } => verify(&store, &disk_cache(settings, &store), &ids),
     }
 }
 
@@ -128,7 +130,7 @@ fn pull(store: &ModelStore, id: &str, interrupt: &Interrupt) -> Outcome<()> {
     Ok(result?)
 }
 
-fn verify(store: &ModelStore, ids: &[String]) -> Outcome {
+fn verify(store: &ModelStore, cache: &DiskCache, ids: &[String]) -> Outcome {
     let interrupt = interrupt::install()?;
     let stop = || interrupt.is_raised();
     let mut reports = Vec::new();
@@ -146,6 +148,16 @@ fn verify(store: &ModelStore, ids: &[String]) -> Outcome {
         } else {
             exit = Exit::Failed;
             output::complain(format!("{}/{}: {}\nhint: {}", report.id, report.file, report.problem, report.hint));
+        }
+    }
+    for file in if ids.is_empty() { cache.files() } else { Vec::new() } {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match cache.verify(&file) {
+            Ok(()) => out.text(&printable(&format!("ok  computed from models: {name}\n")))?,
+            Err(error) => {
+                exit = Exit::Failed;
+                output::complain(error.to_string());
+            }
         }
     }
     if reports.is_empty() {

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use mingti::document::Span;
 use mingti::ingest::ModelUse;
+use mingti::model::ModelStore;
 use mingti::proposition::{Outcome as Fate, SentenceKind, Status as UnitStatus};
 use mingti::store::{Counts, GenerationRow, LedgerEntry, LedgerSummary, OutcomeCount, Reader};
 use serde::Serialize;
 
+use super::load::disk_cache;
 use crate::cli::args::StatusArgs;
 use crate::cli::failure::{Exit, Failure, Outcome};
 use crate::cli::output::{self, Out, printable};
@@ -41,6 +43,21 @@ struct Status<'a> {
     model: Model,
     /// Bytes on disk.
     bytes: u64,
+    /// What is computed from models and kept for the next start.
+    cache: Cache,
+}
+
+#[derive(Serialize)]
+struct Cache {
+    folder: String,
+    /// Bytes that all files together may take.
+    limit: u64,
+    /// Bytes of packed weights, which extraction maps and processes share.
+    weights: u64,
+    /// Bytes of prompt prefixes.
+    prefixes: u64,
+    /// Their number.
+    files: usize,
 }
 
 #[derive(Serialize)]
@@ -112,6 +129,7 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
         review,
         model: model(ModelUse::of_index(&view)?),
         bytes: size(&settings.index),
+        cache: cache(settings)?,
     };
     let mut out = Out::stdout();
     if args.json {
@@ -124,6 +142,16 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
 
 fn model(used: ModelUse) -> Model {
     Model { used, tokens_avoided: used.tokens_avoided() }
+}
+
+fn cache(settings: &Settings) -> Outcome<Cache> {
+    let disk = disk_cache(settings, &ModelStore::open(settings.models.clone())?);
+    let files = disk.files();
+    let of = |ending: &str| {
+        files.iter().filter(|f| f.path.extension().is_some_and(|e| e == ending)).map(|f| f.size).sum::<u64>()
+    };
+    let (weights, prefixes) = (of("weights"), of("prefix"));
+    Ok(Cache { folder: disk.folder.display().to_string(), limit: disk.limit, weights, prefixes, files: files.len() })
 }
 
 /// The text that every range of this document counts in.
@@ -257,6 +285,15 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
     });
     if let Some(told) = model_use(&status.model.used) {
         lines.push(format!("model      {told}"));
+    }
+    let Cache { weights, prefixes, limit, .. } = status.cache;
+    if weights + prefixes > 0 {
+        lines.push(format!(
+            "cache      {} of packed weights (mapped, shared by all processes), {} of prompt prefixes, at most {}",
+            bytes(weights),
+            bytes(prefixes),
+            bytes(limit)
+        ));
     }
     lines.push(format!("uncovered  {}", status.uncovered.len()));
     for section in status.uncovered.iter().take(NAMED) {

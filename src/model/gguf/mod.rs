@@ -184,6 +184,12 @@ impl GgufFile {
         }
     }
 
+    /// All in front of the first tensor: metadata and the list of tensors.
+    pub(crate) fn header_bytes(&self) -> &[u8] {
+        let end = self.header.tensors.values().map(|info| info.bytes.start).min().unwrap_or(self.map.len());
+        &self.map[..end]
+    }
+
     fn array(&self, key: &str) -> Option<(u32, usize, &[u8])> {
         match self.header.metadata.get(key)? {
             Value::Array { of, len, bytes } => Some((*of, *len, self.map.get(bytes.clone())?)),
