@@ -5,15 +5,16 @@
 //! LLAMA_BENCH=path/to/llama-bench cargo bench --bench engine -- FILE.gguf
 //! ```
 //!
-//! Prints for 256 tokens read at once and 64 written one at a time both speeds and their ratio (above 1: ours is faster). The
+//! Prints how long opening takes with packed weights already kept, and the most memory that was resident. Prints for 256 tokens read at once and 64 written one at a time both speeds and their ratio (above 1: ours is faster). The
 //! two take turns, three times each, and the medians count. Without `LLAMA_BENCH` only our own figures appear.
 
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
-use mingti::extractor::LlamaExtractor;
+use mingti::extractor::{DiskCache, LlamaExtractor};
 use mingti::model::{ModelStore, Role};
 
 const READ: usize = 256;
@@ -37,14 +38,27 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// The most memory that this process had resident, in bytes; 0 where the system does not tell.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
 fn main() {
     let given = std::env::args().skip(1).find(|a| !a.starts_with('-')).map(PathBuf::from);
-    let model = given.unwrap_or_else(|| {
-        let store = ModelStore::open(std::env::var_os("MINGTI_MODELS").map(PathBuf::from)).unwrap();
-        store.find("qwen2.5-coder-1.5b-instruct-q4_k_m", Role::Extractor).unwrap().main
-    });
+    let store = ModelStore::open(std::env::var_os("MINGTI_MODELS").map(PathBuf::from)).unwrap();
+    let model =
+        given.unwrap_or_else(|| store.find("qwen2.5-coder-1.5b-instruct-q4_k_m", Role::Extractor).unwrap().main);
     let peer = std::env::var("LLAMA_BENCH").ok();
-    let mut extractor = LlamaExtractor::load(&model, "bench").unwrap();
+    let cache = DiskCache { folder: store.caches(), limit: DiskCache::DEFAULT_LIMIT };
+    // The first time may have to pack the weights.
+    let first = Instant::now();
+    drop(LlamaExtractor::load_cached(&model, "bench", cache.clone()).unwrap());
+    let first = first.elapsed();
+    let again = Instant::now();
+    let mut extractor = LlamaExtractor::load_cached(&model, "bench", cache).unwrap();
+    let again = again.elapsed();
     let (mut ours, mut theirs) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
     for _ in 0..3 {
         let pace = extractor.pace(READ, WRITTEN).unwrap();
@@ -57,6 +71,9 @@ fn main() {
         }
     }
     println!("{}, {} threads, {}", model.display(), rayon::current_num_threads(), mingti::compute::Isa::best().name());
+    println!("  opened: {:.2} s, the time before {:.2} s", again.as_secs_f64(), first.as_secs_f64());
+    let (file, peak) = (std::fs::metadata(&model).unwrap().len(), peak_memory());
+    println!("  memory: at most {:.2} GB resident, file {:.2} GB", peak as f64 / 1e9, file as f64 / 1e9);
     for (what, ours, theirs) in [("read", ours.0, theirs.0), ("written", ours.1, theirs.1)] {
         let ours = median(ours);
         if theirs.is_empty() {

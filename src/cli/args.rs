@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use mingti::document::Date;
+use mingti::model::DeviceChoice;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -71,9 +72,9 @@ pub(crate) enum Command {
 /// `mingti demo`
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Where the models run
-    #[arg(long, value_enum, value_name = "DEVICE")]
-    pub(crate) device: Option<DeviceArg>,
+    /// Where the models run: auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
 }
 
 /// `mingti index`
@@ -92,9 +93,9 @@ pub(crate) struct IndexArgs {
     /// Model that turns text into vectors: an id, a GGUF path, or a Hugging Face folder
     #[arg(long, value_name = "MODEL")]
     pub(crate) embedder: Option<String>,
-    /// Where the models run [default: auto]
-    #[arg(long, value_enum, value_name = "DEVICE")]
-    pub(crate) device: Option<DeviceArg>,
+    /// Where the models run: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
     /// Threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -139,9 +140,9 @@ pub(crate) struct SearchArgs {
     /// Only documents whose path matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) path: Option<String>,
-    /// Where the embedder runs [default: auto]
-    #[arg(long, value_enum, value_name = "DEVICE")]
-    pub(crate) device: Option<DeviceArg>,
+    /// Where the embedder runs: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
     /// One JSON object a question, for programs
     #[arg(long)]
     pub(crate) json: bool,
@@ -160,9 +161,9 @@ pub(crate) struct ExtractArgs {
     /// Model that writes the propositions: an id, a GGUF path, or `none`
     #[arg(long, value_name = "MODEL")]
     pub(crate) extractor: Option<String>,
-    /// Where the model runs [default: auto]
-    #[arg(long, value_enum, value_name = "DEVICE")]
-    pub(crate) device: Option<DeviceArg>,
+    /// Where the model runs: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
     /// Threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -306,9 +307,9 @@ pub(crate) struct EvalExtractArgs {
     /// Write the units that were scored to a file of JSON Lines
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Where the model runs [default: auto]
-    #[arg(long, value_enum, value_name = "DEVICE")]
-    pub(crate) device: Option<DeviceArg>,
+    /// Where the model runs: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
     /// Threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -354,18 +355,6 @@ pub(crate) enum UnitArg {
     Section,
     /// Windows of fixed size
     Fixed,
-}
-
-/// Where models run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum DeviceArg {
-    /// The GPU if this build and this machine have one
-    Auto,
-    /// Processor only
-    Cpu,
-    /// NVIDIA GPU
-    Cuda,
 }
 
 /// How hits are found.

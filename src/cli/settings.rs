@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use mingti::ingest::{Effort, IndexOptions, Planner, Tier};
+use mingti::model::DeviceChoice;
 use serde::Deserialize;
 
-use super::args::{DeviceArg, Global, ModeArg, UnitArg};
+use super::args::{Global, ModeArg, UnitArg};
 use super::failure::{Failure, Outcome};
 
 /// Name of the settings file; it lies in the folder that holds the index folder.
@@ -21,7 +22,7 @@ pub(crate) struct File {
     /// Folder of the models, relative to the settings file.
     models: Option<PathBuf>,
     /// Where models run.
-    pub(crate) device: Option<DeviceArg>,
+    pub(crate) device: Option<DeviceChoice>,
     /// Threads.
     pub(crate) jobs: Option<u16>,
     /// `[index]`

@@ -45,17 +45,17 @@ pub(super) struct Config {
     pub(super) head_dimension: usize,
     pub(super) context: usize,
     pub(super) vocabulary: usize,
-    epsilon: f32,
-    rope: Rope,
+    pub(super) epsilon: f32,
+    pub(super) rope: Rope,
 }
 
 /// Rotary position embedding.
 #[derive(Debug, Clone)]
-struct Rope {
+pub(super) struct Rope {
     /// Angle per position for each pair of components.
-    frequencies: Vec<f32>,
+    pub(super) frequencies: Vec<f32>,
     /// Pairs are neighbours (`llama` files, whose weights are permuted for it) or half a head apart.
-    neighbours: bool,
+    pub(super) neighbours: bool,
 }
 
 struct Linear {
@@ -151,20 +151,14 @@ impl Decoder {
     /// `rows`), row-major: `wanted.len()` x vocabulary.
     pub(super) fn forward(&self, cache: &mut Cache, rows: &[Row], wanted: &[usize]) -> Result<Vec<f32>> {
         let c = &self.config;
-        let positions = positions(cache, rows);
-        if let Some(last) = positions.iter().max()
-            && *last >= c.context
-        {
-            return Err(Error::new(Kind::Model, "the text does not fit the model's context")
-                .expected(format!("at most {} tokens", c.context))
-                .found(format!("{}", last + 1)));
-        }
+        let positions = cache.positions(rows);
+        c.check_context(&positions)?;
         let (hidden, dimension) = (c.hidden, c.head_dimension);
         let (q_width, kv_width) = (c.heads * dimension, c.kv_heads * dimension);
         let shares = self.shares(cache, rows, &positions);
         let angles: Vec<Vec<(f32, f32)>> = positions.iter().map(|p| c.rope.angles(*p)).collect();
 
-        let mut h = self.embed(rows)?;
+        let mut h = embed(&self.gguf, hidden, rows)?;
         let mut q = vec![0f32; rows.len() * q_width];
         let (mut k, mut v) = (vec![0f32; rows.len() * kv_width], vec![0f32; rows.len() * kv_width]);
         let mut attended = vec![0f32; rows.len() * q_width];
@@ -217,22 +211,6 @@ impl Decoder {
             self.output.multiply(&Activations::quantize(&last, hidden), &mut logits);
         }
         Ok(logits)
-    }
-
-    /// Token embeddings of `rows`, dequantized from the mapped table.
-    fn embed(&self, rows: &[Row]) -> Result<Vec<f32>> {
-        let hidden = self.config.hidden;
-        let table = self.gguf.tensor("token_embd.weight")?;
-        let stride = blocks::row_bytes(table.dtype, hidden)?;
-        let mut h = vec![0f32; rows.len() * hidden];
-        for (row, out) in rows.iter().zip(h.chunks_exact_mut(hidden)) {
-            let at = row.token as usize * stride;
-            let bytes = table.data.get(at..at + stride).ok_or_else(|| {
-                Error::new(Kind::Model, "a token lies outside the vocabulary").found(row.token.to_string())
-            })?;
-            blocks::dequantize_row(table.dtype, bytes, out);
-        }
-        Ok(h)
     }
 
     /// Puts rows that share prefixes together, a few for each task of the attention.
@@ -304,6 +282,18 @@ impl Decoder {
 }
 
 impl Config {
+    /// Fails when a position lies behind the end of the context.
+    pub(super) fn check_context(&self, positions: &[usize]) -> Result<()> {
+        match positions.iter().max() {
+            Some(last) if *last >= self.context => {
+                Err(Error::new(Kind::Model, "the text does not fit the model's context")
+                    .expected(format!("at most {} tokens", self.context))
+                    .found(format!("{}", last + 1)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// All matrices of the model but the token embeddings, in the order of their use.
     fn matrices(&self, gguf: &GgufFile) -> Vec<Wanted> {
         let (q, kv) = (self.heads * self.head_dimension, self.kv_heads * self.head_dimension);
@@ -323,7 +313,7 @@ impl Config {
     }
 
     /// Reads and checks the metadata.
-    fn read(gguf: &GgufFile) -> Result<Self> {
+    pub(super) fn read(gguf: &GgufFile) -> Result<Self> {
         let architecture = gguf.meta_str("general.architecture").unwrap_or("none").to_owned();
         if !["llama", "qwen2", "qwen3"].contains(&architecture.as_str()) {
             return Err(Error::new(Kind::Model, "the model cannot be used as an extractor")
@@ -389,7 +379,7 @@ impl Config {
 
 impl Rope {
     /// Sine and cosine of each pair's angle.
-    fn angles(&self, position: usize) -> Vec<(f32, f32)> {
+    pub(super) fn angles(&self, position: usize) -> Vec<(f32, f32)> {
         self.frequencies.iter().map(|f| (position as f32 * f).sin_cos()).collect()
     }
 
@@ -416,17 +406,19 @@ impl Linear {
     }
 }
 
-/// The position of each row: after what its node holds and the rows before it.
-fn positions(cache: &Cache, rows: &[Row]) -> Vec<usize> {
-    let mut positions: Vec<usize> = Vec::with_capacity(rows.len());
-    for (i, row) in rows.iter().enumerate() {
-        let position = match i.checked_sub(1) {
-            Some(before) if rows[before].node == row.node => positions[before] + 1,
-            _ => cache.end(row.node),
-        };
-        positions.push(position);
+/// Token embeddings of `rows`, dequantized from the mapped table.
+pub(super) fn embed(gguf: &GgufFile, hidden: usize, rows: &[Row]) -> Result<Vec<f32>> {
+    let table = gguf.tensor("token_embd.weight")?;
+    let stride = blocks::row_bytes(table.dtype, hidden)?;
+    let mut h = vec![0f32; rows.len() * hidden];
+    for (row, out) in rows.iter().zip(h.chunks_exact_mut(hidden)) {
+        let at = row.token as usize * stride;
+        let bytes = table.data.get(at..at + stride).ok_or_else(|| {
+            Error::new(Kind::Model, "a token lies outside the vocabulary").found(row.token.to_string())
+        })?;
+        blocks::dequantize_row(table.dtype, bytes, out);
     }
-    positions
+    Ok(h)
 }
 
 /// The rows of `x`, each at root mean square 1 and times `weight`, ready to be multiplied.
@@ -438,7 +430,7 @@ fn normed(x: &[f32], weight: &[f32], epsilon: f32) -> Activations {
 }
 
 /// The matrix that makes logits: its own, or the token embeddings.
-fn head(gguf: &GgufFile) -> &'static str {
+pub(super) fn head(gguf: &GgufFile) -> &'static str {
     if gguf.has("output.weight") { "output.weight" } else { "token_embd.weight" }
 }
 
@@ -449,7 +441,7 @@ fn linear(gguf: &GgufFile, weights: &Weights<'_>, name: &str, rows: usize, colum
     Ok(Linear { weight, bias })
 }
 
-fn vector(gguf: &GgufFile, name: &str, len: usize) -> Result<Vec<f32>> {
+pub(super) fn vector(gguf: &GgufFile, name: &str, len: usize) -> Result<Vec<f32>> {
     let tensor = gguf.tensor(name)?;
     if tensor.shape != [len] {
         return Err(shape_error(gguf, name, &[len], tensor.shape));

@@ -1,14 +1,17 @@
 //! The decoder against candle's own implementations of the same architectures, on small random models.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use candle_core::quantized::{GgmlDType, QTensor, gguf_file};
 use candle_core::{Device, Tensor};
 use candle_transformers::models::{quantized_llama, quantized_qwen2, quantized_qwen3};
 
+use super::cache::{Cache, NodeId};
 use super::decoder::{Decoder, Row};
 use super::disk_cache::DiskCache;
+use super::tensor_decoder::{Kept, TensorDecoder};
 use super::{snapshot, weights};
 use crate::model::{GgufFile, GgufWriter, MetaValue};
 
@@ -299,7 +302,7 @@ fn a_kept_prefix_continues_as_the_computed_one_and_a_damaged_one_is_left_alone()
     let rows: Vec<Row> = tokens.iter().map(|&token| Row { token, node }).collect();
     decoder.forward(&mut kv, &rows, &[]).unwrap();
     snapshot::write(&kv, &disk, &key, node).unwrap();
-    let after = |kv: &mut super::cache::Cache, node| {
+    let after = |kv: &mut Cache, node| {
         let next = kv.branch(Some(node), 2);
         let rows = [Row { token: 3, node: next }, Row { token: 4, node: next }];
         decoder.forward(kv, &rows, &[0, 1]).unwrap()
@@ -324,5 +327,80 @@ fn a_kept_prefix_continues_as_the_computed_one_and_a_damaged_one_is_left_alone()
     for len in [0, 31, 64, whole.len() - 1] {
         std::fs::write(&file, &whole[..len]).unwrap();
         assert!(snapshot::read(&mut fresh, &disk, &key, tokens.len()).is_none() && snapshot::verify(&file).is_err());
+    }
+}
+
+/// A decoder for devices with what was said in each node of its tree.
+struct Tree<'a> {
+    path: &'a Path,
+    architecture: &'a str,
+    decoder: TensorDecoder,
+    cache: Cache<Kept>,
+    said: HashMap<NodeId, (Option<NodeId>, Vec<u32>)>,
+}
+
+impl Tree<'_> {
+    fn branch(&mut self, parent: Option<NodeId>) -> NodeId {
+        let node = self.cache.branch(parent, 4);
+        self.said.insert(node, (parent, Vec::new()));
+        node
+    }
+
+    /// All tokens from the root to the end of `node`.
+    fn tokens(&self, node: NodeId) -> Vec<u32> {
+        let (parent, own) = &self.said[&node];
+        let mut tokens = parent.map_or(Vec::new(), |parent| self.tokens(parent));
+        tokens.extend(own);
+        tokens
+    }
+
+    /// Computes tokens of several nodes in one pass. After the last of each the logits are those that candle's own model gives for
+    /// the whole sequence.
+    fn forward(&mut self, pieces: &[(NodeId, &[u32])]) {
+        let mut rows = Vec::new();
+        let mut wanted = Vec::new();
+        for (node, tokens) in pieces {
+            rows.extend(tokens.iter().map(|&token| Row { token, node: *node }));
+            wanted.push(rows.len() - 1);
+            self.said.get_mut(node).unwrap().1.extend(*tokens);
+        }
+        let logits = self.decoder.forward(&mut self.cache, &rows, &wanted).unwrap();
+        assert_eq!(logits.len(), wanted.len() * VOCABULARY);
+        for ((node, _), got) in pieces.iter().zip(logits.chunks_exact(VOCABULARY)) {
+            let expected = candle_logits(self.path, self.architecture, &self.tokens(*node));
+            let worst = got.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+            // candle's Qwen3 model rounds its table of angles to 16 bits.
+            let (most, least) = if self.architecture == "qwen3" { (0.2, 0.999) } else { (1e-3, 0.99999) };
+            assert!(worst < most && cosine(got, &expected) > least, "{}: {worst}", self.architecture);
+        }
+    }
+
+    fn truncate(&mut self, node: NodeId, len: usize) {
+        self.cache.truncate(node, len).unwrap();
+        self.said.get_mut(&node).unwrap().1.truncate(len);
+    }
+}
+
+#[test]
+fn branches_on_a_device_give_the_logits_of_their_whole_sequence() {
+    let folder = tempfile::tempdir().unwrap();
+    for architecture in ["llama", "qwen2", "qwen3"] {
+        let path = folder.path().join(architecture);
+        write_model(&path, architecture);
+        let decoder = TensorDecoder::load(GgufFile::open(&path).unwrap(), &Device::Cpu).unwrap();
+        let cache = decoder.new_cache();
+        let mut tree = Tree { path: &path, architecture, decoder, cache, said: HashMap::new() };
+        let tokens: Vec<u32> = (0..60).map(|i| (i * 13 + 5) % VOCABULARY as u32).collect();
+        let root = tree.branch(None);
+        tree.forward(&[(root, &tokens[..19])]);
+        let (one, two) = (tree.branch(Some(root)), tree.branch(Some(root)));
+        tree.forward(&[(one, &tokens[3..10]), (two, &tokens[20..25])]);
+        let leaves = [tree.branch(Some(one)), tree.branch(Some(two)), tree.branch(Some(one))];
+        tree.forward(&[(leaves[0], &tokens[..4]), (leaves[1], &tokens[7..8]), (leaves[2], &tokens[30..36])]);
+        // Two tokens of one are taken back, another begins anew, a third stands deeper than the rest.
+        tree.truncate(leaves[2], 4);
+        tree.truncate(leaves[1], 0);
+        let deep = tree.branch(Some(leaves[0]));
+        tree.forward(&[(leaves[1], &tokens[40..43]), (deep, &tokens[11..13]), (leaves[2], &tokens[50..51])]);
     }
 }

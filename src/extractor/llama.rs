@@ -5,20 +5,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use candle_core::Device;
 use tokenizers::Tokenizer;
 
-use super::Extractor;
-use super::cache::{Cache, NodeId};
+use super::cache::NodeId;
 use super::decoder::{Decoder, Row};
 use super::disk_cache::DiskCache;
+use super::engine::Engine;
 use super::prompt::{self, Chat, Language};
 use super::scheduler::{self, Branch};
 use super::trace::Trace;
 use super::vocabulary::Vocabulary;
-use super::{memory, snapshot, weights};
+use super::{Extractor, PromptReuse};
+use super::{memory, weights};
 use crate::document::{Span, Text};
 use crate::error::{Error, Kind, Result};
-use crate::model::{self, GgufFile};
+use crate::model::{self, DeviceChoice, GgufFile};
 use crate::proposition::{Passage, SentenceKind, SentenceYield};
 
 /// Characters of a section that the model sees around a sentence. Sections are at most 1,500 characters; a longer
@@ -55,10 +57,9 @@ pub struct Pace {
     pub token_seconds: f64,
 }
 
-/// A language model that rewrites sentences. Computes on the CPU.
+/// A language model that rewrites sentences.
 pub struct LlamaExtractor {
-    pub(super) decoder: Decoder,
-    pub(super) cache: Cache,
+    pub(super) engine: Engine,
     pub(super) vocabulary: Vocabulary,
     pub(super) limits: Limits,
     pub(super) trace: Option<Trace>,
@@ -73,6 +74,7 @@ pub struct LlamaExtractor {
     control: Vec<String>,
     /// Where weights and prefixes are kept, and the key of the model.
     disk: Option<(DiskCache, [u8; 32])>,
+    reuse: PromptReuse,
 }
 
 /// A prompt piece whose keys and values are in the cache.
@@ -87,7 +89,7 @@ pub(super) struct Prefix {
 
 impl std::fmt::Debug for LlamaExtractor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "LlamaExtractor({:?}, {:?})", self.decoder.config(), self.limits)
+        write!(f, "LlamaExtractor({:?}, {:?})", self.engine.config(), self.limits)
     }
 }
 
@@ -107,21 +109,42 @@ impl LlamaExtractor {
         Self::open(path, checksum, Some(cache))
     }
 
+    /// As [`Self::load_cached`], on a device where `choice` means one: then candle's kernels compute, the weights are copied to the
+    /// device, and `cache` is not used.
+    pub fn load_on(path: &Path, checksum: &str, choice: DeviceChoice, cache: DiskCache) -> Result<Self> {
+        match choice.open()? {
+            Device::Cpu => Self::open(path, checksum, Some(cache)),
+            device => Self::on(path, checksum, |gguf| Engine::on_device(gguf, &device), None, Limits::default()),
+        }
+    }
+
     fn open(path: &Path, checksum: &str, disk: Option<DiskCache>) -> Result<Self> {
         let gguf = GgufFile::open(path)?;
-        let tokenizer = model::tokenizer::from_gguf(&gguf)?;
-        let vocabulary = Vocabulary::read(&gguf)?;
         let limits = Limits::default();
         let batch = Decoder::needs(&gguf)?.admit(memory::available(), limits.batch, path)?;
         let disk = disk.map(|disk| (disk, weights::key(&gguf, checksum)));
-        let decoder = Decoder::load(gguf, disk.as_ref().map(|(disk, key)| (disk, key)))?;
+        let kept = disk.clone();
+        let load = move |gguf| Engine::on_processor(gguf, kept.as_ref().map(|(disk, key)| (disk, key)));
+        Self::on(path, checksum, load, disk, Limits { batch, ..limits })
+    }
+
+    fn on(
+        path: &Path,
+        checksum: &str,
+        load: impl FnOnce(GgufFile) -> Result<Engine>,
+        disk: Option<(DiskCache, [u8; 32])>,
+        limits: Limits,
+    ) -> Result<Self> {
+        let gguf = GgufFile::open(path)?;
+        let tokenizer = model::tokenizer::from_gguf(&gguf)?;
+        let vocabulary = Vocabulary::read(&gguf)?;
+        let engine = load(gguf)?;
         let chat = Chat::detect(|token| tokenizer.token_to_id(token).is_some());
         let control = tokenizer.get_added_tokens_decoder().into_values().map(|t| t.content).collect();
         Ok(Self {
-            cache: decoder.new_cache(),
-            decoder,
+            engine,
             vocabulary,
-            limits: Limits { batch, ..limits },
+            limits,
             trace: None,
             tokens: 0,
             tokenizer,
@@ -130,6 +153,7 @@ impl LlamaExtractor {
             checksum: checksum.to_owned(),
             control,
             disk,
+            reuse: PromptReuse::default(),
         })
     }
 
@@ -148,23 +172,23 @@ impl LlamaExtractor {
     ///
     /// Which tokens they are does not matter. Fails when they do not fit the model's context.
     pub fn pace(&mut self, prompt: usize, steps: usize) -> Result<Pace> {
-        let vocabulary = self.decoder.config().vocabulary;
-        let node = self.cache.branch(None, prompt + steps);
+        let vocabulary = self.engine.config().vocabulary;
+        let node = self.engine.branch(None, prompt + steps);
         let mut run = || -> Result<Pace> {
             let rows: Vec<Row> =
                 (0..prompt).map(|i| Row { token: (i * 37 % vocabulary.min(1000)) as u32, node }).collect();
             let start = Instant::now();
-            self.decoder.forward(&mut self.cache, &rows, &[])?;
+            self.engine.forward(&rows, &[])?;
             let prompt_seconds = start.elapsed().as_secs_f64();
             let start = Instant::now();
             for i in 0..steps {
                 let row = Row { token: (i % vocabulary.min(1000)) as u32, node };
-                self.decoder.forward(&mut self.cache, &[row], &[0])?;
+                self.engine.forward(&[row], &[0])?;
             }
             Ok(Pace { prompt_seconds, token_seconds: start.elapsed().as_secs_f64() / steps.max(1) as f64 })
         };
         let pace = run();
-        self.cache.release(node);
+        self.engine.release(node);
         pace
     }
 
@@ -193,10 +217,10 @@ impl LlamaExtractor {
     /// Appends the piece `text` to `parent` as a node of its own and computes it.
     fn prefill(&mut self, parent: Option<&Prefix>, text: &str) -> Result<Prefix> {
         let tokens = self.encode(text)?;
-        let node = self.cache.branch(parent.map(|p| p.node), tokens.len());
+        let node = self.engine.branch(parent.map(|p| p.node), tokens.len());
         let rows: Vec<Row> = tokens.iter().map(|&token| Row { token, node }).collect();
-        if let Err(error) = self.decoder.forward(&mut self.cache, &rows, &[]) {
-            self.cache.release(node);
+        if let Err(error) = self.engine.forward(&rows, &[]) {
+            self.engine.release(node);
             return Err(error);
         }
         self.tokens += tokens.len() as u64;
@@ -205,8 +229,10 @@ impl LlamaExtractor {
     }
 
     fn instructions(&mut self, language: Language) -> Result<Prefix> {
-        if let Some(prefix) = self.instructions.get(&language) {
-            return Ok(prefix.clone());
+        if let Some(prefix) = self.instructions.get(&language).cloned() {
+            self.reuse.in_memory += 1;
+            self.reuse.tokens += prefix.tokens.len() as u64;
+            return Ok(prefix);
         }
         let text = self.chat.instructions(language);
         let prefix = match self.kept(&text)? {
@@ -225,13 +251,17 @@ impl LlamaExtractor {
     fn kept(&mut self, text: &str) -> Result<Option<Prefix>> {
         let tokens = self.encode(text)?;
         let Some((disk, model)) = &self.disk else { return Ok(None) };
-        let node = snapshot::read(&mut self.cache, disk, &snapshot::key(model, &tokens), tokens.len());
+        let node = self.engine.read(disk, model, &tokens);
+        if node.is_some() {
+            self.reuse.on_disk += 1;
+            self.reuse.tokens += tokens.len() as u64;
+        }
         Ok(node.map(|node| Prefix { node, text: text.to_owned(), tokens: tokens.into() }))
     }
 
     fn keep(&self, prefix: &Prefix) {
         if let Some((disk, model)) = &self.disk
-            && let Err(error) = snapshot::write(&self.cache, disk, &snapshot::key(model, &prefix.tokens), prefix.node)
+            && let Err(error) = self.engine.keep(disk, model, &prefix.tokens, prefix.node)
         {
             tracing::warn!(%error, "the beginning of the prompt is not kept");
         }
@@ -265,6 +295,10 @@ impl Extractor for LlamaExtractor {
 
     fn tokens(&self) -> u64 {
         self.tokens
+    }
+
+    fn reuse(&self) -> PromptReuse {
+        self.reuse
     }
 
     fn extract_each(

@@ -9,12 +9,14 @@ mod decoder;
 #[cfg(test)]
 mod decoder_tests;
 mod disk_cache;
+mod engine;
 mod json_array;
 mod llama;
 mod memory;
 mod prompt;
 mod scheduler;
 mod snapshot;
+mod tensor_decoder;
 mod trace;
 mod vocabulary;
 mod weights;
@@ -27,6 +29,17 @@ pub use trace::Trace;
 use crate::error::Result;
 use crate::proposition::{Passage, SentenceYield};
 
+/// How often the beginning that all prompts share was there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PromptReuse {
+    /// Sections that found it in memory.
+    pub in_memory: u64,
+    /// Starts that found it on disk.
+    pub on_disk: u64,
+    /// Tokens of both.
+    pub tokens: u64,
+}
+
 /// Writes raw propositions for the sentences of passages.
 pub trait Extractor {
     /// Everything that shapes the output apart from the passage: model checksum, prompt version, limits. Part of the key
@@ -37,6 +50,11 @@ pub trait Extractor {
     /// one that does not count.
     fn tokens(&self) -> u64 {
         0
+    }
+
+    /// What of its prompts it did not have to compute since it was loaded.
+    fn reuse(&self) -> PromptReuse {
+        PromptReuse::default()
     }
 
     /// Asks about the sentences of `passages`, except those that a passage keeps, and calls `done` with the index of each passage as soon as all its sentences

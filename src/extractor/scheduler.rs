@@ -144,8 +144,8 @@ impl Batch {
             let (tokens, prompt) = extractor.sentence(open.language, &branch.text)?;
             let limit = extractor.limits.tokens + 3 * tokens.len();
             let room = tokens.len() + limit + extractor.limits.guesses;
-            let node = extractor.cache.branch(Some(open.prefix.node), room);
-            let cached_tokens = extractor.cache.end(open.prefix.node);
+            let node = extractor.engine.branch(Some(open.prefix.node), room);
+            let cached_tokens = extractor.engine.end(open.prefix.node);
             open.running += 1;
             self.running.push(Running {
                 window: index,
@@ -177,8 +177,8 @@ impl Batch {
         let spare = extractor.limits.guesses.saturating_sub(needed) / self.running.len();
         let mut guesses = Vec::with_capacity(self.running.len());
         for branch in &mut self.running {
-            let end = extractor.cache.end(branch.node) + branch.next.len();
-            let guessed = branch.guess(spare.min(extractor.decoder.config().context.saturating_sub(end))).to_vec();
+            let end = extractor.engine.end(branch.node) + branch.next.len();
+            let guessed = branch.guess(spare.min(extractor.engine.config().context.saturating_sub(end))).to_vec();
             rows.extend(branch.next.drain(..).map(|token| Row { token, node: branch.node }));
             wanted.push(rows.len() - 1);
             for &token in &guessed {
@@ -187,9 +187,9 @@ impl Batch {
             }
             guesses.push(guessed);
         }
-        let logits = extractor.decoder.forward(&mut extractor.cache, &rows, &wanted)?;
+        let logits = extractor.engine.forward(&rows, &wanted)?;
         extractor.tokens += rows.len() as u64;
-        let vocabulary = extractor.decoder.config().vocabulary;
+        let vocabulary = extractor.engine.config().vocabulary;
         let mut rest = logits.as_slice();
         let mut steps = Vec::with_capacity(self.running.len());
         for (branch, guessed) in self.running.iter_mut().zip(&guesses) {
@@ -205,8 +205,8 @@ impl Batch {
             .collect();
         let mut done = Vec::new();
         for (i, (branch, (ended, wrong))) in self.running.iter().zip(results).enumerate() {
-            let len = extractor.cache.end(branch.node) - extractor.cache.start(branch.node);
-            extractor.cache.truncate(branch.node, len - wrong);
+            let len = extractor.engine.end(branch.node) - extractor.engine.start(branch.node);
+            extractor.engine.truncate(branch.node, len - wrong)?;
             if ended {
                 done.push(i);
             }
@@ -219,11 +219,11 @@ impl Batch {
     }
 
     fn finish(&mut self, extractor: &mut LlamaExtractor, branch: Running) -> Result<Finished> {
-        extractor.cache.release(branch.node);
+        extractor.engine.release(branch.node);
         if let Some(open) = &mut self.open[branch.window] {
             open.running -= 1;
             if open.running == 0 && open.waiting.is_empty() {
-                extractor.cache.release(open.prefix.node);
+                extractor.engine.release(open.prefix.node);
                 self.open[branch.window] = None;
             }
         }
@@ -253,10 +253,10 @@ impl Batch {
     /// Gives back whatever an error or a stop left in the cache.
     fn release(&mut self, extractor: &mut LlamaExtractor) {
         for branch in self.running.drain(..) {
-            extractor.cache.release(branch.node);
+            extractor.engine.release(branch.node);
         }
         for open in self.open.drain(..).flatten() {
-            extractor.cache.release(open.prefix.node);
+            extractor.engine.release(open.prefix.node);
         }
     }
 }

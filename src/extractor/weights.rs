@@ -90,7 +90,12 @@ pub(super) fn key(gguf: &GgufFile, checksum: &str) -> [u8; 32] {
 }
 
 /// The tensor `name`, which must be a matrix of this shape.
-fn shaped<'a>(gguf: &'a GgufFile, name: &str, rows: usize, columns: usize) -> Result<crate::model::TensorView<'a>> {
+pub(super) fn shaped<'a>(
+    gguf: &'a GgufFile,
+    name: &str,
+    rows: usize,
+    columns: usize,
+) -> Result<crate::model::TensorView<'a>> {
     let tensor = gguf.tensor(name)?;
     if tensor.shape != [rows, columns] {
         return Err(shape_error(gguf, name, &[rows, columns], tensor.shape));

@@ -25,6 +25,15 @@ pub struct ModelUse {
     pub cached_sentences: u64,
     /// Their code points.
     pub cached_chars: u64,
+    /// Sections for which the beginning of the prompt was in memory.
+    #[serde(default)]
+    pub prefixes_in_memory: u64,
+    /// Runs that read the beginning of the prompt from disk.
+    #[serde(default)]
+    pub prefixes_on_disk: u64,
+    /// Tokens of both that were not computed again.
+    #[serde(default)]
+    pub prefix_tokens: u64,
 }
 
 impl ModelUse {
@@ -60,6 +69,9 @@ impl std::ops::AddAssign for ModelUse {
         self.kept_chars = self.kept_chars.saturating_add(other.kept_chars);
         self.cached_sentences = self.cached_sentences.saturating_add(other.cached_sentences);
         self.cached_chars = self.cached_chars.saturating_add(other.cached_chars);
+        self.prefixes_in_memory = self.prefixes_in_memory.saturating_add(other.prefixes_in_memory);
+        self.prefixes_on_disk = self.prefixes_on_disk.saturating_add(other.prefixes_on_disk);
+        self.prefix_tokens = self.prefix_tokens.saturating_add(other.prefix_tokens);
     }
 }
 

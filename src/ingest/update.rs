@@ -238,9 +238,16 @@ fn extract_batch(
         }
         work.commit(writer, &[(w, yields)], false)
     };
-    let tokens = extractor.tokens();
+    let (tokens, reuse) = (extractor.tokens(), extractor.reuse());
     let result = extractor.extract_each(&passages, &mut done, &|| interrupt.is_raised());
-    work.summary.model.tokens += extractor.tokens().saturating_sub(tokens);
+    let now = extractor.reuse();
+    work.summary.model += ModelUse {
+        tokens: extractor.tokens().saturating_sub(tokens),
+        prefixes_in_memory: now.in_memory.saturating_sub(reuse.in_memory),
+        prefixes_on_disk: now.on_disk.saturating_sub(reuse.on_disk),
+        prefix_tokens: now.tokens.saturating_sub(reuse.tokens),
+        ..ModelUse::default()
+    };
     result
 }
 

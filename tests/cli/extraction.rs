@@ -87,3 +87,26 @@ fn faulty_gold_and_results_are_named_with_their_line() {
     eval(&good, &["--results", "absent.jsonl"]).fails_naming(&["absent.jsonl"]);
     eval(&good, &["--extractor", "none", "--model-only"]).fails_naming(&["--model-only", "hint"]);
 }
+
+/// What a small model writes on this machine and what it would write on others, which `MINGTI_CPU` asks for.
+#[test]
+fn every_instruction_set_and_every_start_gives_the_same_text() {
+    let model = "smollm2-135m-instruct-q4_1";
+    Run::of(mingti().args(["models", "pull", model])).ends(0);
+    let dir = tempfile::tempdir().unwrap();
+    let text = "The cooler is mounted on the return line. It must be cleaned every 3 months with clean water.";
+    let line = json!({"id": "p1", "title": "XH-500 press", "heading_path": ["2.3 Cooler"], "text": text});
+    let passages = file(&dir, "p.jsonl", &[line]);
+    let statements = |cpu: &str| -> Vec<Value> {
+        let mut command = mingti();
+        command.args(["extract", "--json", "--device", "cpu", "--extractor", model, "--passages"]).arg(&passages);
+        let run = Run::of(command.env("MINGTI_CPU", cpu)).ends(0);
+        run.lines()[0]["units"].as_array().unwrap().iter().map(|u| json!([u["statement"], u["status"]])).collect()
+    };
+    let expected = statements("");
+    assert!(!expected.is_empty());
+    // The first start may have kept the beginning of the prompt, the second reads it.
+    for cpu in ["", "avx2", "plain"] {
+        assert_eq!(statements(cpu), expected, "{cpu}");
+    }
+}

@@ -9,7 +9,7 @@ use mingti::proposition::UnitKind;
 use mingti::query::{Mode, Searcher};
 use mingti::store::Reader;
 
-use crate::cli::args::{DeviceArg, UnitArg};
+use crate::cli::args::UnitArg;
 use crate::cli::failure::{Failure, Outcome};
 use crate::cli::settings::Settings;
 
@@ -26,16 +26,12 @@ pub(crate) struct Loader<'s> {
 
 impl<'s> Loader<'s> {
     /// Opens the folder of models and sets the number of threads.
-    pub(crate) fn new(settings: &'s Settings, device: Option<DeviceArg>, jobs: Option<u16>) -> Outcome<Self> {
+    pub(crate) fn new(settings: &'s Settings, device: Option<DeviceChoice>, jobs: Option<u16>) -> Outcome<Self> {
         if let Some(jobs) = jobs.or(settings.file.jobs) {
             // Fails only when the pool is there already, which is no reason not to work.
             rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build_global().ok();
         }
-        let device = match device.or(settings.file.device).unwrap_or(DeviceArg::Auto) {
-            DeviceArg::Auto => DeviceChoice::Auto,
-            DeviceArg::Cpu => DeviceChoice::Cpu,
-            DeviceArg::Cuda => DeviceChoice::Cuda,
-        };
+        let device = device.or(settings.file.device).unwrap_or_default();
         Ok(Self { settings, device, store: ModelStore::open(settings.models.clone())? })
     }
 
@@ -53,7 +49,8 @@ impl<'s> Loader<'s> {
             None => &Manifest::builtin()?.defaults.extractor,
         };
         let files = self.store.find(choice, Role::Extractor)?;
-        Ok(Some(LlamaExtractor::load_cached(&files.main, &files.checksum, disk_cache(self.settings, &self.store))?))
+        let cache = disk_cache(self.settings, &self.store);
+        Ok(Some(LlamaExtractor::load_on(&files.main, &files.checksum, self.device, cache)?))
     }
 
     /// The model that turns text into vectors.

@@ -286,6 +286,13 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
     if let Some(told) = model_use(&status.model.used) {
         lines.push(format!("model      {told}"));
     }
+    let used = &status.model.used;
+    if used.prefix_tokens > 0 {
+        lines.push(format!(
+            "           beginning of the prompt found {} times in memory, {} times on disk: {} tokens not computed again",
+            used.prefixes_in_memory, used.prefixes_on_disk, used.prefix_tokens
+        ));
+    }
     let Cache { weights, prefixes, limit, .. } = status.cache;
     if weights + prefixes > 0 {
         lines.push(format!(
