@@ -48,16 +48,17 @@ fn peak_memory() -> u64 {
 fn main() {
     let given = std::env::args().skip(1).find(|a| !a.starts_with('-')).map(PathBuf::from);
     let store = ModelStore::open(std::env::var_os("MINGTI_MODELS").map(PathBuf::from)).unwrap();
-    let model =
-        given.unwrap_or_else(|| store.find("qwen2.5-coder-1.5b-instruct-q4_k_m", Role::Extractor).unwrap().main);
+    let name = given.map_or("qwen2.5-coder-1.5b-instruct-q4_k_m".to_owned(), |path| path.display().to_string());
+    let files = store.find(&name, Role::Extractor).unwrap();
+    let model = &files.main;
     let peer = std::env::var("LLAMA_BENCH").ok();
     let cache = DiskCache { folder: store.caches(), limit: DiskCache::DEFAULT_LIMIT };
     // The first time may have to pack the weights.
     let first = Instant::now();
-    drop(LlamaExtractor::load_cached(&model, "bench", cache.clone()).unwrap());
+    drop(LlamaExtractor::load_cached(model, &files.checksum, cache.clone()).unwrap());
     let first = first.elapsed();
     let again = Instant::now();
-    let mut extractor = LlamaExtractor::load_cached(&model, "bench", cache).unwrap();
+    let mut extractor = LlamaExtractor::load_cached(model, &files.checksum, cache).unwrap();
     let again = again.elapsed();
     let (mut ours, mut theirs) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
     for _ in 0..3 {
@@ -65,14 +66,14 @@ fn main() {
         ours.0.push(READ as f64 / pace.prompt_seconds);
         ours.1.push(1.0 / pace.token_seconds);
         if let Some(peer) = &peer {
-            let (read, written) = llama(peer, &model);
+            let (read, written) = llama(peer, model);
             theirs.0.push(read);
             theirs.1.push(written);
         }
     }
     println!("{}, {} threads, {}", model.display(), rayon::current_num_threads(), mingti::compute::Isa::best().name());
     println!("  opened: {:.2} s, the time before {:.2} s", again.as_secs_f64(), first.as_secs_f64());
-    let (file, peak) = (std::fs::metadata(&model).unwrap().len(), peak_memory());
+    let (file, peak) = (std::fs::metadata(model).unwrap().len(), peak_memory());
     println!("  memory: at most {:.2} GB resident, file {:.2} GB", peak as f64 / 1e9, file as f64 / 1e9);
     for (what, ours, theirs) in [("read", ours.0, theirs.0), ("written", ours.1, theirs.1)] {
         let ours = median(ours);
