@@ -29,6 +29,10 @@ use crate::error::{Error, Kind, Result};
 use crate::extractor::Extractor;
 use crate::store::Writer;
 
+/// Bytes of extractor's outputs that are kept although no section uses them any more: a text that is changed back, or a model that
+/// is chosen again, need not be asked about twice.
+const UNUSED_EXTRACTIONS: u64 = 64 << 20;
+
 /// Brings the index in `options.index` up to date with the files at `options.paths` and publishes a new generation if
 /// anything changed.
 ///
@@ -61,6 +65,9 @@ pub fn index(
     update::update(&mut writer, &found, &settings, progress, interrupt, &mut summary)?;
     update::extract(&mut writer, &settings, &mut extractor, progress, interrupt, &mut summary)?;
     build::publish(&mut writer, options, embedder, progress, interrupt, &mut summary)?;
+    if summary.model.asked_sentences > 0 {
+        writer.trim_extractions(UNUSED_EXTRACTIONS)?;
+    }
     Ok(summary)
 }
 

@@ -38,6 +38,22 @@ impl Writer {
         Ok(())
     }
 
+    /// Removes extractor's outputs that no section uses any more, if they take more than `limit` bytes together. Until then they
+    /// are there for a text that comes back. Gives the bytes removed.
+    pub fn trim_extractions(&mut self, limit: u64) -> Result<u64> {
+        const UNUSED: &str = "key NOT IN (SELECT extraction FROM section WHERE extraction IS NOT NULL)";
+        let fail = failed("cannot trim the extraction cache", self.path());
+        let connection = self.connection();
+        let sum = format!("SELECT coalesce(sum(octet_length(output)), 0) FROM extraction_cache WHERE {UNUSED}");
+        let unused: i64 = connection.query_row(&sum, [], |row| row.get(0)).map_err(&fail)?;
+        let unused = u64::try_from(unused).unwrap_or(0);
+        if unused <= limit {
+            return Ok(0);
+        }
+        connection.execute(&format!("DELETE FROM extraction_cache WHERE {UNUSED}"), []).map_err(&fail)?;
+        Ok(unused)
+    }
+
     /// The vector kept for this key, if it has `dimension` values.
     pub fn embedding(&self, key: &CacheKey, dimension: usize) -> Result<Option<Vec<f32>>> {
         let fail = failed("cannot read the embedding cache", self.path());

@@ -239,6 +239,24 @@ fn an_index_without_its_log_opens_where_nothing_can_be_written() {
 }
 
 #[test]
+fn extractions_that_no_section_uses_go_when_they_take_too_much() {
+    let (_dir, mut writer) = fresh();
+    put(&mut writer, "a", &["一。"]);
+    let row = writer.view().pending().unwrap()[0];
+    let recipe = crate::store::Recipe { extraction: Some([7; 32]), ..Default::default() };
+    writer.commit_sections(&[SectionDone { section: row, recipe, ..SectionDone::default() }]).unwrap();
+    for key in [7, 8, 9] {
+        writer.put_extraction(&[key; 32], "“一。”").unwrap();
+    }
+    let size = "“一。”".len() as u64;
+    assert_eq!(writer.view().extraction_bytes().unwrap(), 3 * size);
+    assert_eq!(writer.trim_extractions(2 * size).unwrap(), 0);
+    assert_eq!(writer.trim_extractions(2 * size - 1).unwrap(), 2 * size);
+    assert_eq!(writer.view().extraction_bytes().unwrap(), size);
+    assert!(writer.extraction(&[7; 32]).unwrap().is_some() && writer.extraction(&[8; 32]).unwrap().is_none());
+}
+
+#[test]
 fn entities_are_looked_up_in_sections_that_were_taken_over_too() {
     let (dir, mut writer) = fresh();
     put(&mut writer, "a", &["一。"]);

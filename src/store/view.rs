@@ -263,6 +263,13 @@ impl<'c> View<'c> {
         self.one("SELECT value FROM meta WHERE key = ?1", params![key], |row| row.get(0))
     }
 
+    /// Bytes of the extraction cache.
+    pub fn extraction_bytes(&self) -> Result<u64> {
+        let sum = "SELECT coalesce(sum(octet_length(output)), 0) FROM extraction_cache";
+        let bytes: Option<i64> = self.one(sum, params![], |row| row.get(0))?;
+        Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0))
+    }
+
     fn dangling(&self, what: &str, row: i64) -> Error {
         Error::new(Kind::Corrupt, format!("the index points to {what} {row}, which does not exist"))
             .at(self.path)

@@ -58,6 +58,8 @@ struct Cache {
     prefixes: u64,
     /// Their number.
     files: usize,
+    /// Bytes of what the model wrote for sections, kept in the index.
+    extractions: u64,
 }
 
 #[derive(Serialize)]
@@ -129,7 +131,7 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
         review,
         model: model(ModelUse::of_index(&view)?),
         bytes: size(&settings.index),
-        cache: cache(settings)?,
+        cache: cache(settings, view.extraction_bytes()?)?,
     };
     let mut out = Out::stdout();
     if args.json {
@@ -144,14 +146,15 @@ fn model(used: ModelUse) -> Model {
     Model { used, tokens_avoided: used.tokens_avoided() }
 }
 
-fn cache(settings: &Settings) -> Outcome<Cache> {
+fn cache(settings: &Settings, extractions: u64) -> Outcome<Cache> {
     let disk = disk_cache(settings, &ModelStore::open(settings.models.clone())?);
     let files = disk.files();
     let of = |ending: &str| {
         files.iter().filter(|f| f.path.extension().is_some_and(|e| e == ending)).map(|f| f.size).sum::<u64>()
     };
     let (weights, prefixes) = (of("weights"), of("prefix"));
-    Ok(Cache { folder: disk.folder.display().to_string(), limit: disk.limit, weights, prefixes, files: files.len() })
+    let folder = disk.folder.display().to_string();
+    Ok(Cache { folder, limit: disk.limit, weights, prefixes, files: files.len(), extractions })
 }
 
 /// The text that every range of this document counts in.
@@ -294,6 +297,9 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
         ));
     }
     let Cache { weights, prefixes, limit, .. } = status.cache;
+    if status.cache.extractions > 0 {
+        lines.push(format!("cache      {} of what the model wrote, in the index", bytes(status.cache.extractions)));
+    }
     if weights + prefixes > 0 {
         lines.push(format!(
             "cache      {} of packed weights (mapped, shared by all processes), {} of prompt prefixes, at most {}",
