@@ -114,7 +114,13 @@ impl LlamaExtractor {
     pub fn load_on(path: &Path, checksum: &str, choice: DeviceChoice, cache: DiskCache) -> Result<Self> {
         match choice.open()? {
             Device::Cpu => Self::open(path, checksum, Some(cache)),
-            device => Self::on(path, checksum, |gguf| Engine::on_device(gguf, &device), None, Limits::default()),
+            device => Self::on(
+                GgufFile::open(path)?,
+                checksum,
+                |gguf| Engine::on_device(gguf, &device),
+                None,
+                Limits::default(),
+            ),
         }
     }
 
@@ -125,17 +131,16 @@ impl LlamaExtractor {
         let disk = disk.map(|disk| (disk, weights::key(&gguf, checksum)));
         let kept = disk.clone();
         let load = move |gguf| Engine::on_processor(gguf, kept.as_ref().map(|(disk, key)| (disk, key)));
-        Self::on(path, checksum, load, disk, Limits { batch, ..limits })
+        Self::on(gguf, checksum, load, disk, Limits { batch, ..limits })
     }
 
     fn on(
-        path: &Path,
+        gguf: GgufFile,
         checksum: &str,
         load: impl FnOnce(GgufFile) -> Result<Engine>,
         disk: Option<(DiskCache, [u8; 32])>,
         limits: Limits,
     ) -> Result<Self> {
-        let gguf = GgufFile::open(path)?;
         let tokenizer = model::tokenizer::from_gguf(&gguf)?;
         let vocabulary = Vocabulary::read(&gguf)?;
         let engine = load(gguf)?;
@@ -249,8 +254,8 @@ impl LlamaExtractor {
 
     /// The beginning of a prompt from the folder of caches.
     fn kept(&mut self, text: &str) -> Result<Option<Prefix>> {
-        let tokens = self.encode(text)?;
         let Some((disk, model)) = &self.disk else { return Ok(None) };
+        let tokens = self.encode(text)?;
         let node = self.engine.read(disk, model, &tokens);
         if node.is_some() {
             self.reuse.on_disk += 1;

@@ -15,9 +15,10 @@ const BATCH: usize = 128;
 
 /// The text whose vector stands for a unit: its statement, the heading right above it and the title of its document, each on
 /// a line and none that is said already. What it states comes first: an embedder that meets title and headings first finds
-/// all units of a document alike (statutes, alarm manuals and rulebooks, Chinese and English: two to ten questions in a
-/// hundred more have the right section first). A contents list is no answer and gets no context. Where links lead
-/// is left out: addresses are no words, but they often repeat the heading of another section.
+/// all units of a document alike. With verbatim sentences the first result is right more often for English rulebooks (64 of
+/// 100 questions instead of 58) and Chinese statutes (73 instead of 70), about as often for manuals. A contents list is no
+/// answer and gets no context. Where links lead is left out: addresses are no words, but they often repeat the heading of
+/// another section.
 pub fn embedding_text(title: &str, heading_path: &[String], statement: &str) -> String {
     let mut out = spoken(statement).into_owned();
     if is_contents_list(statement) {

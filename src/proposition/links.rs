@@ -9,8 +9,10 @@ use crate::proposition::lexis::Folded;
 pub(crate) fn targets(text: &Folded) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     for at in 0..text.len() {
-        if text.has(at, "](") && out.last().is_none_or(|last| last.end <= at) {
-            out.push(at..target_end(&text.chars, at));
+        if out.last().is_none_or(|last| last.end <= at)
+            && let Some(end) = target_end(&text.chars, at)
+        {
+            out.push(at..end);
         }
     }
     out
@@ -47,14 +49,13 @@ fn without_targets(text: &str, keep: impl Fn(&[char], bool) -> bool) -> Cow<'_, 
             ']' => opened.pop(),
             _ => None,
         };
-        if chars[at] != ']' || chars.get(at + 1) != Some(&'(') {
+        let Some(end) = target_end(&chars, at) else {
             out.push(chars[at]);
             at += 1;
             continue;
-        }
-        let end = target_end(&chars, at);
+        };
         let image = open.is_some_and(|open| open > 0 && out[open - 1] == '!');
-        if keep(&chars[(at + 2).min(end)..end], image) {
+        if keep(&chars[at + 2..end], image) {
             out.extend(&chars[at..end]);
         } else if let Some(open) = open {
             out.drain(open - usize::from(image)..=open);
@@ -65,20 +66,25 @@ fn without_targets(text: &str, keep: impl Fn(&[char], bool) -> bool) -> Cow<'_, 
     if out.chars().any(char::is_alphanumeric) { Cow::Owned(out) } else { Cow::Borrowed(text) }
 }
 
-/// Behind the bracket that closes the target beginning at `](`, or the end of the text.
-fn target_end(chars: &[char], at: usize) -> usize {
+/// Behind the bracket that closes the target beginning with `](` at `at`. A target ends on its line: what is never closed is no
+/// link, and all of it stays text.
+fn target_end(chars: &[char], at: usize) -> Option<usize> {
+    if chars.get(at..at + 2) != Some(&[']', '(']) {
+        return None;
+    }
     let mut depth = 0usize;
     for (i, c) in chars.iter().enumerate().skip(at + 1) {
         match c {
             '(' => depth += 1,
             ')' => depth -= 1,
+            '\n' | '\r' => return None,
             _ => {}
         }
         if depth == 0 {
-            return i + 1;
+            return Some(i + 1);
         }
     }
-    chars.len()
+    None
 }
 
 #[cfg(test)]
@@ -92,13 +98,20 @@ mod tests {
             ("- [7404：参数](#_7404%EF) [b](c(d)e)!", "- 7404：参数 b!"),
             ("![alt](a.png) [[1]](#n)", "alt [1]"),
             ("![](FILES/a.png)", "![](FILES/a.png)"),
-            ("f[0](x", "f0"),
+            ("f[0](x 不得高于 28 ℃。", "f[0](x 不得高于 28 ℃。"),
+            ("[a](b\n停机。)", "[a](b\n停机。)"),
             ("a](b)", "a"),
             ("no [link] (here)", "no [link] (here)"),
             ("](", "]("),
         ] {
             assert_eq!(spoken(text), said);
         }
+    }
+
+    #[test]
+    fn what_is_never_closed_hides_nothing() {
+        assert!(targets(&Folded::new("见 [附件](附件(1，油温不得高于 60 ℃。")).is_empty());
+        assert_eq!(targets(&Folded::new("见 [a](b(c)d)。")).first(), Some(&(4..12)));
     }
 
     #[test]
