@@ -29,14 +29,16 @@ const ROOMS: [&str; 15] = [
 const CANDLE: [&str; 4] = ["model", "compute", "embedder", "extractor"];
 
 /// Files that may hold `unsafe` blocks: they map files or call a processor's instructions.
-const UNSAFE: [&str; 9] = [
+const UNSAFE: [&str; 11] = [
     "src/compute/attention.rs",
     "src/compute/attention_kernels.rs",
     "src/compute/elementwise.rs",
     "src/compute/kernel_avx2.rs",
     "src/compute/kernel_avx512.rs",
+    "src/compute/kernel_neon.rs",
     "src/compute/product.rs",
     "src/compute/quantize.rs",
+    "src/compute/similarity.rs",
     "src/index/reader.rs",
     "src/model/map.rs",
 ];

@@ -9,6 +9,8 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::Isa;
+#[cfg(target_arch = "aarch64")]
+use super::attention_kernels::arm;
 #[cfg(target_arch = "x86_64")]
 use super::attention_kernels::x86;
 use super::attention_kernels::{Kernel, Plain, Scores};
@@ -205,6 +207,8 @@ impl Queries {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Isa::Avx2 => unsafe { avx2(self, keys, head, visible) },
+            #[cfg(target_arch = "aarch64")]
+            Isa::NeonDot => body::<arm::Neon>(self, keys, head, visible),
             _ => body::<Plain>(self, keys, head, visible),
         }
     }

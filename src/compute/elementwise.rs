@@ -25,8 +25,13 @@ macro_rules! versions {
                     Isa::Avx512Vnni => return unsafe { wide($($arg),*) },
                     // SAFETY: as above.
                     Isa::Avx2 => return unsafe { avx2($($arg),*) },
-                    Isa::Plain => {}
+                    Isa::Plain | Isa::NeonDot => {}
                 }
+            }
+            // Vectors and fused products belong to the base instruction set there.
+            #[cfg(target_arch = "aarch64")]
+            if Isa::best() == Isa::NeonDot {
+                return $body::<true>($($arg),*);
             }
             $body::<false>($($arg),*)
         }

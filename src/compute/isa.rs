@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 pub enum Isa {
     /// Any processor; left to the compiler.
     Plain,
+    /// 64-bit ARM with the dot product extension.
+    NeonDot,
     /// x86-64 with AVX2, FMA and F16C.
     Avx2,
     /// x86-64 with AVX-512 F, BW, VL and VNNI.
@@ -31,8 +33,12 @@ impl Isa {
 
     /// All that this processor can run, slowest first. Never empty.
     pub fn available() -> Vec<Self> {
-        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
+        #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(unused_mut))]
         let mut found = vec![Isa::Plain];
+        #[cfg(target_arch = "aarch64")]
+        if std::arch::is_aarch64_feature_detected!("dotprod") {
+            found.push(Isa::NeonDot);
+        }
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c") {
@@ -53,6 +59,7 @@ impl Isa {
     pub fn name(self) -> &'static str {
         match self {
             Isa::Plain => "plain",
+            Isa::NeonDot => "neon-dotprod",
             Isa::Avx2 => "avx2",
             Isa::Avx512Vnni => "avx512-vnni",
         }

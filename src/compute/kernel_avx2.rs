@@ -4,6 +4,7 @@
 //! for four activation rows.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
 use super::packed::{BATCH, Batch, LANES, Layout};
 
 /// Products of up to [`BATCH`] activation rows with the 16 weight rows of a tile. Only for processors that have

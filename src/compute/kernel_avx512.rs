@@ -2,6 +2,7 @@
 //! in 16 lanes, one a weight row. Four activations are broadcast to all lanes at a time.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
 use super::packed::{BATCH, Batch, LANES, Layout};
 
 /// Products of up to [`BATCH`] activation rows with the 16 weight rows of a tile. Only for processors that have

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::packed::{Activations, BATCH, LANES, PackedMatrix};
-use super::{Isa, kernel_avx2, kernel_avx512, kernel_plain};
+use super::{Isa, kernel_avx2, kernel_avx512, kernel_neon, kernel_plain};
 
 /// Activations (bytes of quanta) that are multiplied with all tiles before the next: half of a usual second-level cache.
 const NEAR: usize = 512 * 1024;
@@ -62,6 +62,7 @@ impl PackedMatrix {
         let kernel = match isa.min(Isa::best()) {
             Isa::Avx512Vnni => kernel_avx512::tile,
             Isa::Avx2 => kernel_avx2::tile,
+            Isa::NeonDot => kernel_neon::tile,
             Isa::Plain => kernel_plain::tile,
         };
         let target = Scatter { out: out.as_mut_ptr(), rows: x.rows(), columns: self.rows() };

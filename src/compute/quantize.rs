@@ -19,6 +19,8 @@ pub(super) fn quantize(x: &[f32], cells: &mut [Cell], stride: usize) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         Isa::Avx2 => unsafe { avx2(x, cells, stride) },
+        // Fused products belong to the base instruction set there.
+        Isa::NeonDot => plain::<true>(x, cells, stride),
         _ => plain::<false>(x, cells, stride),
     }
 }
