@@ -1,6 +1,6 @@
 //! Recall against queries a second, build time and bytes of the vector index.
 //!
-//! `cargo bench --bench ann -- BASE.npy QUERIES.npy [--threads N] [--ef 16,32,64]` reads two arrays of `(n, d)` floats or signed
+//! `cargo bench --bench ann -- BASE.npy QUERIES.npy [--threads N] [--links M] [--efc N] [--ef 16,32,64]` reads two arrays of `(n, d)` floats or signed
 //! bytes, brings the rows to unit length, builds the index with N threads and asks every question on one thread. It prints one
 //! JSON line a setting, so that peers measured on the same files in the same hour can stand beside it. Without files it makes
 //! vectors in clusters, as the passages of a document are.
@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use mingti::index::{GenerationBuilder, GraphOptions, LexicalSection, Pointer, VECTOR_FILE, VectorIndex};
+use mingti::index::{GenerationBuilder, GraphOptions, LexicalSection, Pointer, VECTOR_FILE, VectorIndex, VectorSource};
 use rayon::prelude::*;
 
 /// Results that count.
@@ -19,9 +19,12 @@ const K: usize = 10;
 fn main() {
     let mut files = Vec::new();
     let (mut threads, mut widths) = (0, vec![16, 24, 32, 48, 64, 96, 128, 256]);
+    let GraphOptions { mut links, mut ef_construction, .. } = GraphOptions::default();
     let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
     while let Some(arg) = args.next() {
         match arg.as_str() {
+            "--links" => links = args.next().unwrap().parse().unwrap(),
+            "--efc" => ef_construction = args.next().unwrap().parse().unwrap(),
             "--threads" => threads = args.next().unwrap().parse().unwrap(),
             "--ef" => widths = args.next().unwrap().split(',').map(|ef| ef.parse().unwrap()).collect(),
             _ => files.push(arg),
@@ -42,9 +45,13 @@ fn main() {
     let section = LexicalSection { section: 1, document: 1, title: "", heading_path: &[], text: "text" };
     builder.add_section(&section).unwrap();
     let pointers: Vec<Pointer> = (0..n as i64).map(|unit| Pointer { unit, section: 1, document: 1 }).collect();
+    let mut read = |number: usize, out: &mut [f32]| {
+        out.copy_from_slice(&base[number * d..][..d]);
+        Ok(())
+    };
+    let options = GraphOptions { exact_below: 0, links, ef_construction };
     let started = Instant::now();
-    let report =
-        builder.finish(&base, d, &pointers, &GraphOptions { exact_below: 0, ..GraphOptions::default() }).unwrap();
+    let report = builder.finish(VectorSource::new(n, d, &mut read), &pointers, &options).unwrap();
     let build = started.elapsed().as_secs_f64();
     let file = target.join(VECTOR_FILE);
     let index = VectorIndex::open(&file).unwrap();

@@ -165,20 +165,14 @@ fn every_file_belongs_to_a_room() {
 #[test]
 fn foreign_types_stay_in_their_rooms() {
     let mut faults = Vec::new();
-    let mut builders = BTreeSet::new();
     for source in sources() {
         if ["candle_core", "candle_nn"].iter().any(|name| has_word(&source.code, name))
             && !CANDLE.contains(&source.room.as_str())
         {
             faults.push(format!("{} names candle", source.path));
         }
-        if has_word(&source.code, "hnsw_rs") {
-            builders.insert(source.path.clone());
-        }
     }
     assert!(faults.is_empty(), "{faults:#?}");
-    assert!(builders.len() <= 1, "hnsw_rs belongs in one file: {builders:?}");
-    assert!(builders.iter().all(|path| path.starts_with("src/index/")), "{builders:?}");
 }
 
 #[test]

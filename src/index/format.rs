@@ -4,28 +4,35 @@ use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::compute::similarity::ByteRows;
 use crate::error::{Error, Kind, Result};
 
 /// Version of the vector file that this build writes, and the newest it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 pub(super) const MAGIC: [u8; 8] = *b"mingtiVX";
 pub(super) const HEADER_LEN: usize = 128;
-pub(super) const ENTRY_LEN: usize = 32;
+const ENTRY_LEN: usize = 32;
+/// Entries of the block table that there is room for.
+const ENTRIES: usize = 24;
+/// Where the first block starts.
+pub(super) const TABLE_END: usize = HEADER_LEN + ENTRIES * ENTRY_LEN;
 pub(super) const ALIGN: u64 = 64;
 pub(super) const ENCODING_F16: u32 = 1;
 pub(super) const FLAG_GRAPH: u32 = 1;
 /// Stands for "no node".
 pub(super) const NONE: u32 = u32::MAX;
-/// hnsw_rs never makes more.
-const MAX_LEVELS: u32 = 64;
+/// More than any number of vectors fills.
+const MAX_LEVELS: u32 = 16;
 
 pub(super) const VECTORS: u32 = 1;
 pub(super) const POINTERS: u32 = 2;
 pub(super) const SECTIONS: u32 = 3;
 pub(super) const LINKS: u32 = 4;
-pub(super) const LEVEL_NODES: u32 = 5;
+pub(super) const UPPER: u32 = 5;
 pub(super) const LEVEL_LINKS: u32 = 6;
+pub(super) const BYTES: u32 = 7;
+pub(super) const SCALES: u32 = 8;
 
 /// What a vector stands for: row numbers in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -37,6 +44,18 @@ pub struct Pointer {
     pub section: i64,
     /// Row of its document.
     pub document: i64,
+}
+
+/// The vectors of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct SectionVectors {
+    /// Row of the section.
+    pub(super) section: i64,
+    /// Number of its first vector.
+    pub(super) first: u32,
+    /// How many follow each other.
+    pub(super) count: u32,
 }
 
 /// The header's fields that vary.
@@ -78,7 +97,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 /// Header and block table as bytes.
 pub(super) fn encode(header: &Header, blocks: &[Block]) -> Vec<u8> {
-    let mut table = Vec::with_capacity(blocks.len() * ENTRY_LEN);
+    let mut table = Vec::with_capacity(ENTRIES * ENTRY_LEN);
     for block in blocks {
         table.extend(block.kind.to_le_bytes());
         table.extend(block.level.to_le_bytes());
@@ -87,7 +106,8 @@ pub(super) fn encode(header: &Header, blocks: &[Block]) -> Vec<u8> {
         table.extend(block.crc.to_le_bytes());
         table.extend([0; 4]);
     }
-    let mut bytes = Vec::with_capacity(HEADER_LEN + table.len());
+    table.resize(ENTRIES * ENTRY_LEN, 0);
+    let mut bytes = Vec::with_capacity(TABLE_END);
     bytes.extend(MAGIC);
     bytes.extend(FORMAT_VERSION.to_le_bytes());
     bytes.extend((HEADER_LEN as u32).to_le_bytes());
@@ -111,9 +131,9 @@ pub(super) fn encode(header: &Header, blocks: &[Block]) -> Vec<u8> {
 /// the header.
 pub(super) fn decode(bytes: &[u8], path: &Path) -> Result<(Header, Vec<Block>)> {
     let corrupt = |what: &str| Error::new(Kind::Corrupt, what).at(path).hint("run `mingti index` again");
-    if bytes.len() < HEADER_LEN {
+    if bytes.len() < TABLE_END {
         return Err(corrupt("the vector index is truncated")
-            .expected(format!("at least {HEADER_LEN} bytes"))
+            .expected(format!("at least {TABLE_END} bytes"))
             .found(bytes.len().to_string()));
     }
     if bytes[..8] != MAGIC {
@@ -130,6 +150,13 @@ pub(super) fn decode(bytes: &[u8], path: &Path) -> Result<(Header, Vec<Block>)> 
     }
     if u32_at(bytes, 124) != crc32fast::hash(&bytes[..124]) {
         return Err(corrupt("the header of the vector index is damaged"));
+    }
+    if version < FORMAT_VERSION {
+        return Err(Error::new(Kind::Usage, "the vector index was written by an older version of mingti")
+            .at(path)
+            .expected(format!("format {FORMAT_VERSION}"))
+            .found(format!("format {version}"))
+            .hint("run `mingti index` again; nothing is extracted or embedded anew"));
     }
     let header = Header {
         file_len: u64_at(bytes, 16),
@@ -154,18 +181,19 @@ pub(super) fn decode(bytes: &[u8], path: &Path) -> Result<(Header, Vec<Block>)> 
         && header.vectors < u64::from(NONE)
         && (header.dimension > 0 || header.vectors == 0)
         && header.levels <= MAX_LEVELS
+        && (header.links0 > 0 || !header.graph)
         && header.graph == (header.levels > 0)
         && if header.graph { u64::from(header.entry) < header.vectors } else { header.entry == NONE };
-    let table_end = HEADER_LEN as u64 + u64::from(header.blocks) * ENTRY_LEN as u64;
-    if !sane || table_end > header.file_len {
+    if !sane || header.blocks as usize > ENTRIES {
         return Err(corrupt("the header of the vector index contradicts itself"));
     }
-    let table = &bytes[HEADER_LEN..table_end as usize];
+    let table = &bytes[HEADER_LEN..TABLE_END];
     if u32_at(bytes, 120) != crc32fast::hash(table) {
         return Err(corrupt("the block table of the vector index is damaged"));
     }
     let blocks: Vec<Block> = table
         .chunks_exact(ENTRY_LEN)
+        .take(header.blocks as usize)
         .map(|entry| Block {
             kind: u32_at(entry, 0),
             level: u32_at(entry, 4),
@@ -174,36 +202,50 @@ pub(super) fn decode(bytes: &[u8], path: &Path) -> Result<(Header, Vec<Block>)> 
             crc: u32_at(entry, 24),
         })
         .collect();
-    if !well_placed(&header, &blocks, table_end) {
+    if !well_placed(&header, &blocks) {
         return Err(corrupt("the block table of the vector index contradicts the header"));
     }
     Ok((header, blocks))
 }
 
 /// True when the blocks are the ones that the header asks for, with the right lengths, one after the other.
-fn well_placed(header: &Header, blocks: &[Block], table_end: u64) -> bool {
+fn well_placed(header: &Header, blocks: &[Block]) -> bool {
     let n = header.vectors;
-    let list = |capacity: u32| (u64::from(capacity) + 1) * 4;
+    let lists = |nodes: u64, capacity: u32| nodes.checked_mul(u64::from(capacity) * 4);
     let mut expected = vec![
         (VECTORS, 0, n.checked_mul(u64::from(header.dimension) * 2)),
         (POINTERS, 0, n.checked_mul(size_of::<Pointer>() as u64)),
-        (SECTIONS, 0, Some((u64::from(header.sections) + 1) * 4)),
+        (SECTIONS, 0, u64::from(header.sections).checked_mul(size_of::<SectionVectors>() as u64)),
     ];
     if header.graph {
-        expected.push((LINKS, 0, n.checked_mul(list(header.links0))));
-        for level in 1..header.levels {
-            let nodes = blocks.get(expected.len()).map_or(0, |block| block.len);
-            if nodes % 4 != 0 || nodes / 4 > n || nodes == 0 {
+        let stride = ByteRows::stride_of(header.dimension as usize) as u64;
+        expected.push((BYTES, 0, n.checked_mul(stride)));
+        expected.push((SCALES, 0, n.checked_mul(4)));
+        expected.push((LINKS, 0, lists(n, header.links0)));
+        if header.levels > 1 {
+            let upper = blocks.get(expected.len()).map_or(0, |block| block.len);
+            if !upper.is_multiple_of(4) || upper / 4 > n || upper == 0 {
                 return false;
             }
-            expected.push((LEVEL_NODES, level, Some(nodes)));
-            expected.push((LEVEL_LINKS, level, (nodes / 4).checked_mul(list(header.links))));
+            expected.push((UPPER, 0, Some(upper)));
+            let mut most = upper / 4;
+            for level in 1..header.levels {
+                // Each level has some of the nodes of the level below, and the first has all.
+                let len = blocks.get(expected.len()).map_or(0, |block| block.len);
+                let list = u64::from(header.links) * 4;
+                let nodes = len.checked_div(list).unwrap_or(0);
+                if nodes == 0 || nodes > most || (level == 1 && nodes != most) {
+                    return false;
+                }
+                most = nodes;
+                expected.push((LEVEL_LINKS, level, lists(nodes, header.links)));
+            }
         }
     }
     if expected.len() != blocks.len() {
         return false;
     }
-    let mut end = table_end;
+    let mut end = TABLE_END as u64;
     for (block, (kind, level, len)) in blocks.iter().zip(expected) {
         let offset = end.next_multiple_of(ALIGN);
         if (block.kind, block.level, block.offset) != (kind, level, offset) || Some(block.len) != len {

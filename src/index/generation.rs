@@ -11,7 +11,7 @@ use super::files::{checksum, sync_file, sync_folder};
 use super::format::Pointer;
 use super::lexical::{LexicalIndex, LexicalWriter};
 use super::reader::{CHECKED_AT_OPENING, VectorIndex};
-use super::writer;
+use super::writer::{self, VectorSource};
 use crate::error::{Error, Kind, Result};
 
 /// Name of the vector file in the folder.
@@ -74,8 +74,8 @@ pub struct GenerationBuilder {
     target: PathBuf,
     folder: PathBuf,
     lexical: LexicalWriter,
-    /// Rows of the sections, in order.
-    sections: Vec<i64>,
+    /// Sections that were added.
+    sections: usize,
 }
 
 impl std::fmt::Debug for GenerationBuilder {
@@ -101,27 +101,25 @@ impl GenerationBuilder {
         }
         let lexical = folder.join(LEXICAL_FOLDER);
         fs::create_dir_all(&lexical).map_err(|error| Error::io("cannot make the folder", &lexical, error))?;
-        Ok(Self { target: target.to_owned(), lexical: LexicalWriter::create(&lexical)?, folder, sections: Vec::new() })
+        Ok(Self { target: target.to_owned(), lexical: LexicalWriter::create(&lexical)?, folder, sections: 0 })
     }
 
     /// Adds a section to the lexical index. Sections must come in the order of document path and place.
     pub fn add_section(&mut self, section: &LexicalSection<'_>) -> Result<()> {
-        self.sections.push(section.section);
+        self.sections += 1;
         self.lexical.add(section)
     }
 
-    /// Writes the vectors (rows of `dimension` values of unit length, in the order of path, section and unit) with what
-    /// they stand for, finishes the lexical index, verifies both and gives the folder its name.
+    /// Writes the vectors (of unit length, in the order of path, section and unit) with what they stand for, finishes the
+    /// lexical index, verifies both and gives the folder its name.
     pub fn finish(
         self,
-        vectors: &[f32],
-        dimension: usize,
+        vectors: VectorSource<'_>,
         pointers: &[Pointer],
         options: &GraphOptions,
     ) -> Result<BuildReport> {
         let vector_file = self.folder.join(VECTOR_FILE);
-        let starts = section_starts(&self.sections, pointers)?;
-        let written = writer::write(&vector_file, vectors, dimension, pointers, &starts, options)?;
+        let written = writer::write(&vector_file, vectors, pointers, options)?;
         self.lexical.finish()?;
         seal_lexical(&self.folder)?;
         verify_generation(&self.folder)?;
@@ -134,28 +132,12 @@ impl GenerationBuilder {
         }
         Ok(BuildReport {
             vectors: pointers.len(),
-            sections: self.sections.len(),
+            sections: self.sections,
             graph: written.graph,
             not_found: written.repaired.not_found,
             unreachable: written.repaired.unreachable,
         })
     }
-}
-
-/// The number of the first vector of each section, and the number of vectors.
-fn section_starts(sections: &[i64], pointers: &[Pointer]) -> Result<Vec<u32>> {
-    let mut starts = Vec::with_capacity(sections.len() + 1);
-    let mut at = 0;
-    for &section in sections {
-        starts.push(at as u32);
-        at += pointers[at..].iter().take_while(|pointer| pointer.section == section).count();
-    }
-    starts.push(at as u32);
-    if at != pointers.len() {
-        return Err(Error::new(Kind::Internal, "the vectors are not in the order of the sections")
-            .found(format!("vector {at} of section {}", pointers[at].section)));
-    }
-    Ok(starts)
 }
 
 /// Lists and syncs the lexical files.
@@ -247,7 +229,12 @@ mod tests {
         }
         let pointers: Vec<Pointer> =
             (10..10 + texts.len() as i64).map(|section| Pointer { unit: 1, section, document: 0 }).collect();
-        builder.finish(&[1.0, 0.0].repeat(texts.len()), 2, &pointers, &GraphOptions::default()).unwrap()
+        let mut read = |_: usize, out: &mut [f32]| {
+            out.copy_from_slice(&[1.0, 0.0]);
+            Ok(())
+        };
+        let vectors = VectorSource::new(texts.len(), 2, &mut read);
+        builder.finish(vectors, &pointers, &GraphOptions::default()).unwrap()
     }
 
     fn search(lexical: &LexicalIndex, query: &str) -> Vec<i64> {
@@ -262,8 +249,7 @@ mod tests {
         build(&target, &["主轴过热，报警 ERR-9801。", "油温过低，报警 ERR-9802。", "每月检查 9810 号滤芯。", "无关。"]);
         let (vectors, lexical) = open_generation(&target).unwrap();
         assert_eq!((vectors.len(), vectors.sections(), lexical.len()), (4, 4, 4));
-        assert_eq!((vectors.section_vectors(2), vectors.section_of(2)), (2..3, 2));
-        assert_eq!(vectors.section_vectors(9), 0..0);
+        assert_eq!((vectors.section_vectors(12), vectors.section_vectors(9)), (2..3, 0..0));
         for query in ["ERR-9801", "err 9801", "ＥＲＲ－９８０１", "9801", "err_9801 怎么办"] {
             assert_eq!(search(&lexical, query)[0], 10, "{query}");
         }

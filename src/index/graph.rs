@@ -2,16 +2,11 @@
 //!
 //! The walk is algorithm 5 of Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using
 //! Hierarchical Navigable Small World graphs", 2016: greedy on the upper levels, best first with a list of `ef` on the
-//! lowest.
+//! lowest. The list is one sorted array that holds both what is found and what is still to be looked at, as in Subramanya
+//! et al., "DiskANN", 2019: what falls off its end could not have been opened any more.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use half::f16;
-use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
-
-/// Values that are added up side by side, so that the compiler can use vector registers.
-const LANES: usize = 16;
+use super::format::NONE;
+use crate::compute::similarity::{ByteQuery, ByteRows};
 
 /// A node with its similarity to the query. Ordered by similarity, then by smaller number, so that equal similarities
 /// never leave the order to chance.
@@ -35,179 +30,254 @@ impl PartialOrd for Scored {
     }
 }
 
-/// Rows of f16 values.
+/// Lists of links with a fixed capacity, one after the other; places that are not used hold [`NONE`] and come last.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rows<'a> {
-    pub(super) bits: &'a [u16],
-    pub(super) dimension: usize,
+pub(super) struct Links<'a> {
+    pub(super) lists: &'a [u32],
+    pub(super) capacity: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> Links<'a> {
+    /// Number of lists.
     pub(super) fn len(&self) -> usize {
-        self.bits.len().checked_div(self.dimension).unwrap_or(0)
+        self.lists.len().checked_div(self.capacity).unwrap_or(0)
     }
 
-    pub(super) fn row(&self, node: u32) -> &'a [f16] {
-        let at = node as usize * self.dimension;
-        self.bits[at..at + self.dimension].reinterpret_cast()
+    /// The links of `node`; none for a node that is not there.
+    pub(super) fn of(&self, node: u32) -> &'a [u32] {
+        let at = node as usize * self.capacity;
+        let list = self.lists.get(at..at + self.capacity).unwrap_or_default();
+        &list[..list.iter().position(|&to| to == NONE).unwrap_or(list.len())]
     }
 
-    /// Inner product of a row with `query`; `buffer` has room for a row.
-    pub(super) fn score(&self, node: u32, query: &[f32], buffer: &mut [f32]) -> f32 {
-        self.row(node).convert_to_f32_slice(buffer);
-        dot(buffer, query)
+    /// Asks for the links of `node` ahead of their use.
+    #[inline]
+    fn fetch(&self, node: u32) {
+        crate::compute::similarity::fetch(self.lists, node as usize * self.capacity);
     }
 }
 
-/// Inner product. The order of the additions is fixed, so the result is the same on every call and every thread.
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut lanes = [0f32; LANES];
-    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
-    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
-    for (x, y) in a_blocks.iter().zip(b_blocks) {
-        for lane in 0..LANES {
-            lanes[lane] += x[lane] * y[lane];
+/// What a walk needs room for; kept from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// A bit for each node: it was met.
+    met: Vec<u64>,
+    /// Words of `met` that are not zero.
+    touched: Vec<u32>,
+    /// Best first; true once its links were followed.
+    pub(super) pool: Vec<(Scored, bool)>,
+    numbers: Vec<u32>,
+    scores: Vec<f32>,
+}
+
+impl Scratch {
+    fn reset(&mut self, nodes: usize) {
+        for word in self.touched.drain(..) {
+            self.met[word as usize] = 0;
+        }
+        if self.met.len() < nodes.div_ceil(64) {
+            self.met.resize(nodes.div_ceil(64), 0);
+        }
+        self.pool.clear();
+    }
+
+    /// True the first time that `node` is met.
+    #[inline]
+    fn meet(&mut self, node: u32) -> bool {
+        let (word, bit) = (&mut self.met[node as usize / 64], 1u64 << (node % 64));
+        if *word == 0 {
+            self.touched.push(node / 64);
+        }
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
+    }
+
+    /// Puts `scored` where it belongs and gives its place, unless `ef` better ones are there.
+    #[inline]
+    fn offer(&mut self, scored: Scored, ef: usize) -> Option<usize> {
+        if self.pool.len() >= ef && self.pool.last().is_some_and(|worst| scored <= worst.0) {
+            return None;
+        }
+        let place = self.pool.partition_point(|other| other.0 > scored);
+        if self.pool.len() >= ef {
+            self.pool.pop();
+        }
+        self.pool.insert(place, (scored, false));
+        Some(place)
+    }
+}
+
+/// Fills `scratch.pool` with the `ef` nodes most similar to `query` that best-first search from `start` meets, best first. Stops
+/// early when one scores `enough`.
+pub(super) fn best_first(
+    links: Links<'_>,
+    rows: &ByteRows<'_>,
+    query: &ByteQuery<'_>,
+    start: u32,
+    ef: usize,
+    enough: f32,
+    scratch: &mut Scratch,
+) {
+    let nodes = links.len();
+    scratch.reset(nodes);
+    if start as usize >= nodes {
+        return;
+    }
+    let mut score = [0f32];
+    query.scores(rows, &[start], &mut score);
+    scratch.meet(start);
+    scratch.offer(Scored { score: score[0], node: start }, ef);
+    let mut next = 0;
+    while scratch.pool[0].0.score < enough
+        && let Some((from, opened)) = scratch.pool.get_mut(next)
+    {
+        if std::mem::replace(opened, true) {
+            next += 1;
+            continue;
+        }
+        let from = from.node;
+        let mut numbers = std::mem::take(&mut scratch.numbers);
+        numbers.clear();
+        for &node in links.of(from) {
+            if (node as usize) < nodes && scratch.meet(node) {
+                rows.fetch(node);
+                numbers.push(node);
+            }
+        }
+        let mut scores = std::mem::take(&mut scratch.scores);
+        scores.resize(numbers.len(), 0.0);
+        query.scores(rows, &numbers, &mut scores);
+        next += 1;
+        for (&score, &node) in scores.iter().zip(&numbers) {
+            if let Some(place) = scratch.offer(Scored { score, node }, ef) {
+                next = next.min(place);
+            }
+        }
+        // Its links come next: they are under way while the loop turns.
+        if let Some((after, false)) = scratch.pool.get(next) {
+            links.fetch(after.node);
+        }
+        (scratch.numbers, scratch.scores) = (numbers, scores);
+    }
+}
+
+/// Goes from `start` to ever more similar nodes until no link leads to a better one.
+pub(super) fn greedy(
+    links: Links<'_>,
+    number: impl Fn(u32) -> u32,
+    rows: &ByteRows<'_>,
+    query: &ByteQuery<'_>,
+    start: u32,
+) -> u32 {
+    let mut score = [0f32];
+    query.scores(rows, &[number(start)], &mut score);
+    let mut best = Scored { score: score[0], node: start };
+    let (mut numbers, mut scores) = (Vec::new(), Vec::new());
+    loop {
+        let slots = links.of(best.node);
+        numbers.clear();
+        numbers.extend(slots.iter().map(|&slot| number(slot)));
+        numbers.iter().for_each(|&node| rows.fetch(node));
+        scores.resize(numbers.len(), 0.0);
+        query.scores(rows, &numbers, &mut scores);
+        let found = slots.iter().zip(&scores).map(|(&node, &score)| Scored { score, node }).max();
+        match found {
+            Some(found) if found > best => best = found,
+            _ => return best.node,
         }
     }
-    let rest: f32 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    lanes.iter().sum::<f32>() + rest
-}
-
-/// A level above the lowest: its nodes in rising order and a link list for each.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Level<'a> {
-    pub(super) nodes: &'a [u32],
-    pub(super) links: &'a [u32],
 }
 
 /// A graph as the file holds it.
 #[derive(Debug, Clone)]
 pub(super) struct GraphView<'a> {
-    pub(super) rows: Rows<'a>,
+    pub(super) rows: ByteRows<'a>,
     pub(super) entry: u32,
-    pub(super) links0: usize,
-    pub(super) links: usize,
-    pub(super) level0: &'a [u32],
-    /// Levels 1 and up.
-    pub(super) upper: Vec<Level<'a>>,
+    pub(super) level0: Links<'a>,
+    /// Nodes above level 0, those of the highest level first. A slot is a place in this list.
+    pub(super) upper: &'a [u32],
+    /// For each level from 1 up, the links of its nodes, from slot to slot.
+    pub(super) levels: Vec<Links<'a>>,
 }
 
-impl<'a> GraphView<'a> {
-    /// The links of `node` on `level`, cut to numbers that exist; empty for a node that is not there.
-    fn neighbours(&self, level: usize, node: u32) -> &'a [u32] {
-        let (lists, slot, capacity) = if level == 0 {
-            (self.level0, node as usize, self.links0)
-        } else {
-            let Some(level) = self.upper.get(level - 1) else { return &[] };
-            let Ok(slot) = level.nodes.binary_search(&node) else { return &[] };
-            (level.links, slot, self.links)
-        };
-        let at = slot * (capacity + 1);
-        let Some(list) = lists.get(at..at + capacity + 1) else { return &[] };
-        &list[1..=(list[0] as usize).min(capacity)]
+impl GraphView<'_> {
+    /// Fills `scratch.pool` with the nodes most similar to `query`, best first, at most `ef`; stops early when one scores
+    /// `enough`. Scores leave out the factor of the query.
+    pub(super) fn walk(&self, query: &ByteQuery<'_>, ef: usize, enough: f32, scratch: &mut Scratch) {
+        let n = self.level0.len();
+        let mut start = self.entry;
+        if !self.levels.is_empty() {
+            // A slot that is not there counts as the entry point: links are checked, but only by `verify`.
+            let number = |slot: u32| {
+                let node = self.upper.get(slot as usize).copied().unwrap_or(self.entry);
+                if (node as usize) < n { node } else { self.entry }
+            };
+            let mut slot = 0;
+            for level in self.levels.iter().rev() {
+                slot = greedy(*level, number, &self.rows, query, slot);
+            }
+            start = number(slot);
+        }
+        best_first(self.level0, &self.rows, query, start, ef.max(1), enough, scratch);
     }
 
-    /// The nodes most similar to `query`, best first, at most `ef`.
-    pub(super) fn walk(&self, query: &[f32], ef: usize) -> Vec<Scored> {
-        let n = self.rows.len();
-        if n == 0 || self.entry as usize >= n {
-            return Vec::new();
-        }
-        let mut buffer = vec![0f32; self.rows.dimension];
-        let mut best = Scored { score: self.rows.score(self.entry, query, &mut buffer), node: self.entry };
-        for level in (1..=self.upper.len()).rev() {
-            loop {
-                let mut next = best;
-                for &node in self.neighbours(level, best.node) {
-                    if (node as usize) < n {
-                        next = next.max(Scored { score: self.rows.score(node, query, &mut buffer), node });
-                    }
-                }
-                if next == best {
-                    break;
-                }
-                best = next;
-            }
-        }
-        let ef = ef.max(1);
-        let mut seen = vec![0u64; n.div_ceil(64)];
-        let mut visit = |node: u32| {
-            let (word, bit) = (node as usize / 64, 1u64 << (node % 64));
-            let new = seen[word] & bit == 0;
-            seen[word] |= bit;
-            new
-        };
-        visit(best.node);
-        let mut open = BinaryHeap::from([best]);
-        let mut found = BinaryHeap::from([Reverse(best)]);
-        while let Some(from) = open.pop() {
-            let worst = found.peek().map_or(from, |worst| worst.0);
-            if found.len() >= ef && from < worst {
-                break;
-            }
-            for &node in self.neighbours(0, from.node) {
-                if node as usize >= n || !visit(node) {
-                    continue;
-                }
-                let scored = Scored { score: self.rows.score(node, query, &mut buffer), node };
-                if found.len() < ef || found.peek().is_some_and(|worst| scored > worst.0) {
-                    open.push(scored);
-                    found.push(Reverse(scored));
-                    if found.len() > ef {
-                        found.pop();
-                    }
-                }
-            }
-        }
-        let mut hits: Vec<Scored> = found.into_iter().map(|hit| hit.0).collect();
-        hits.sort_unstable_by(|a, b| b.cmp(a));
-        hits
-    }
-
-    /// Which nodes some walk can reach: from the entry point along the links of its level, and down.
+    /// Which nodes some walk can reach: all that links of level 0 lead to from the nodes that links of the level above lead to.
     pub(super) fn reachable(&self) -> Vec<bool> {
-        let n = self.rows.len();
+        let mut from = vec![0];
+        for level in self.levels.iter().rev() {
+            from = closure(*level, &from);
+        }
+        let n = self.level0.len();
+        let start: Vec<u32> = match self.levels.is_empty() {
+            true => vec![self.entry],
+            false => from.iter().filter_map(|&slot| self.upper.get(slot as usize).copied()).collect(),
+        };
         let mut reached = vec![false; n];
-        let mut from = vec![self.entry];
-        for level in (0..=self.upper.len()).rev() {
-            // What a level above reached is where this level starts.
-            let mut here = vec![false; n];
-            let mut queue = std::mem::take(&mut from);
-            while let Some(node) = queue.pop() {
-                if (node as usize) < n && !std::mem::replace(&mut here[node as usize], true) {
-                    from.push(node);
-                    queue.extend(self.neighbours(level, node));
-                }
-            }
-            reached = here;
+        for node in closure(self.level0, &start) {
+            reached[node as usize] = true;
         }
         reached
     }
 
     /// The first fault in the links, in words.
     pub(super) fn fault(&self) -> Option<String> {
-        let n = self.rows.len();
-        let lists = |lists: &[u32], capacity: usize, level: usize, exists: &dyn Fn(u32) -> bool| {
-            lists.chunks(capacity + 1).enumerate().find_map(|(slot, list)| {
-                let count = list[0] as usize;
-                let bad = count > capacity || list[1..=count.min(capacity)].iter().any(|&node| !exists(node));
-                bad.then(|| format!("a wrong link in list {slot} of level {level}"))
-            })
+        let n = self.level0.len();
+        let wrong = |links: &Links<'_>, level: usize| {
+            let bad = |list: &[u32]| {
+                let used = list.iter().position(|&to| to == NONE).unwrap_or(list.len());
+                list[..used].iter().any(|&to| to as usize >= links.len()) || list[used..].iter().any(|&to| to != NONE)
+            };
+            let slot = links.lists.chunks(links.capacity.max(1)).position(bad)?;
+            Some(format!("a wrong link in list {slot} of level {level}"))
         };
-        if let Some(fault) = lists(self.level0, self.links0, 0, &|node| (node as usize) < n) {
+        if let Some(fault) = wrong(&self.level0, 0) {
             return Some(fault);
         }
-        for (above, level) in self.upper.iter().enumerate() {
-            let rising = level.nodes.windows(2).all(|pair| pair[0] < pair[1]);
-            if !rising || level.nodes.last().is_some_and(|&node| node as usize >= n) {
-                return Some(format!("wrong nodes on level {}", above + 1));
-            }
-            let exists = |node: u32| level.nodes.binary_search(&node).is_ok();
-            if let Some(fault) = lists(level.links, self.links, above + 1, &exists) {
-                return Some(fault);
-            }
+        if let Some(fault) = self.levels.iter().enumerate().find_map(|(above, links)| wrong(links, above + 1)) {
+            return Some(fault);
+        }
+        let mut nodes = self.upper.to_vec();
+        nodes.sort_unstable();
+        nodes.dedup();
+        if nodes.len() != self.upper.len() || nodes.last().is_some_and(|&node| node as usize >= n) {
+            return Some("wrong nodes on the upper levels".to_owned());
         }
         let lost = self.reachable().iter().filter(|&&reached| !reached).count();
         (lost > 0).then(|| format!("{lost} vectors that the graph does not reach"))
     }
+}
+
+/// All that links lead to from `start`, which is part of it.
+fn closure(links: Links<'_>, start: &[u32]) -> Vec<u32> {
+    let mut met = vec![false; links.len()];
+    let mut reached = Vec::new();
+    let mut queue = start.to_vec();
+    while let Some(node) = queue.pop() {
+        if (node as usize) < met.len() && !std::mem::replace(&mut met[node as usize], true) {
+            reached.push(node);
+            queue.extend(links.of(node));
+        }
+    }
+    reached
 }

@@ -22,3 +22,4 @@ pub use generation::{
 };
 pub use lexical::{FieldWeights, LexicalFilter, LexicalHit, LexicalIndex};
 pub use reader::{VectorHit, VectorIndex};
+pub use writer::VectorSource;

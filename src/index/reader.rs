@@ -3,13 +3,19 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
+use half::f16;
 use memmap2::Mmap;
 use rayon::prelude::*;
 
-use super::format::{Block, HEADER_LEN, Header, Pointer, decode};
-use super::graph::{GraphView, Level, Rows, Scored};
+use super::format::{
+    BYTES, Block, HEADER_LEN, Header, LEVEL_LINKS, LINKS, POINTERS, Pointer, SCALES, SECTIONS, SectionVectors,
+    TABLE_END, UPPER, VECTORS, decode,
+};
+use super::graph::{GraphView, Links, Scored, Scratch};
 use super::repair::CHECK_EF;
+use crate::compute::similarity::{ByteQuery, ByteRows, dot_f16, to_bytes};
 use crate::error::{Error, Kind, Result};
 
 /// Files up to this size are checked in full when they are opened: that takes a few milliseconds.
@@ -27,12 +33,19 @@ pub struct VectorHit {
 }
 
 /// A mapped vector file. Opening reads the header; the rest is read as searches touch it.
-#[derive(Debug)]
 pub struct VectorIndex {
     map: Mmap,
     path: PathBuf,
     header: Header,
     blocks: Vec<Block>,
+    /// Room for walks, one for each that went on at the same time.
+    scratch: Mutex<Vec<Scratch>>,
+}
+
+impl std::fmt::Debug for VectorIndex {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VectorIndex").field("path", &self.path).field("header", &self.header).finish_non_exhaustive()
+    }
 }
 
 impl VectorIndex {
@@ -55,7 +68,7 @@ impl VectorIndex {
         // mapped bytes stay as they are. All access is through bounds-checked slices of plain integers.
         let map = unsafe { Mmap::map(&file) }.map_err(fail)?;
         let (header, blocks) = decode(&map, path)?;
-        let index = Self { map, path: path.to_owned(), header, blocks };
+        let index = Self { map, path: path.to_owned(), header, blocks, scratch: Mutex::default() };
         if len <= CHECKED_AT_OPENING {
             index.check_sums()?;
         }
@@ -89,29 +102,23 @@ impl VectorIndex {
 
     /// What each vector stands for.
     pub fn pointers(&self) -> &[Pointer] {
-        bytemuck::try_cast_slice(self.bytes(1)).unwrap_or_default()
+        self.words(POINTERS, 0)
     }
 
-    /// Number of sections.
+    /// Number of sections that have vectors.
     pub fn sections(&self) -> usize {
         self.header.sections as usize
     }
 
-    /// The vectors of a section, given by its number in the order of document path and place.
-    pub fn section_vectors(&self, section: u64) -> std::ops::Range<u32> {
-        let starts: &[u32] = self.words(2);
-        let at = usize::try_from(section).unwrap_or(usize::MAX);
-        let n = self.len() as u32;
-        match (starts.get(at), starts.get(at.saturating_add(1))) {
-            (Some(&start), Some(&end)) if start <= end && end <= n => start..end,
+    /// The vectors of a section, given by its row; none for a section that has none.
+    pub fn section_vectors(&self, section: i64) -> std::ops::Range<u32> {
+        let sections: &[SectionVectors] = self.words(SECTIONS, 0);
+        let found = sections.binary_search_by_key(&section, |entry| entry.section);
+        let Some(entry) = found.ok().and_then(|at| sections.get(at)) else { return 0..0 };
+        match entry.first.checked_add(entry.count) {
+            Some(end) if end as usize <= self.len() => entry.first..end,
             _ => 0..0,
         }
-    }
-
-    /// Number of the section that vector `number` belongs to.
-    pub fn section_of(&self, number: u32) -> u64 {
-        let starts: &[u32] = self.words(2);
-        starts.partition_point(|&start| start <= number).saturating_sub(1) as u64
     }
 
     /// Similarity of `query` to each vector of `numbers`; nothing for a query that does not fit.
@@ -119,14 +126,13 @@ impl VectorIndex {
         if query.len() != self.dimension() || numbers.end as usize > self.len() {
             return Vec::new();
         }
-        let rows = self.rows();
-        let mut buffer = vec![0f32; rows.dimension];
-        numbers.map(|number| rows.score(number, query, &mut buffer)).collect()
+        numbers.map(|number| self.score(number, query)).collect()
     }
 
     /// The values of vector `number`.
     pub fn vector(&self, number: u32) -> Option<Vec<f32>> {
-        ((number as usize) < self.len()).then(|| self.rows().row(number).iter().map(|half| half.to_f32()).collect())
+        let halves = |row: &[u16]| row.iter().map(|bits| f16::from_bits(*bits).to_f32()).collect();
+        ((number as usize) < self.len()).then(|| halves(self.row(number)))
     }
 
     /// The `k` vectors most similar to `query`, best first; equal ones in the order of their numbers. With a graph the
@@ -150,7 +156,7 @@ impl VectorIndex {
         }
         let ef = ef.max(k).max(CHECK_EF);
         let mut hits = match self.graph() {
-            Some(graph) if filter.is_none() && ef < self.len() / 4 => graph.walk(query, ef),
+            Some(graph) if filter.is_none() && ef < self.len() / 4 => self.walk(&graph, query, ef),
             _ => self.exact(query, k, filter),
         };
         hits.truncate(k);
@@ -165,21 +171,31 @@ impl VectorIndex {
         if count == 0 || query.len() != self.dimension() {
             return None;
         }
-        let rows = self.rows();
-        let mut buffer = vec![0f32; rows.dimension];
-        let scores: Vec<f64> =
-            (0..count).map(|i| f64::from(rows.score((i * n / count) as u32, query, &mut buffer))).collect();
+        let scores: Vec<f64> = (0..count).map(|i| f64::from(self.score((i * n / count) as u32, query))).collect();
         let mean = scores.iter().sum::<f64>() / count as f64;
         let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / count as f64;
         Some((mean as f32, variance.sqrt() as f32))
     }
 
+    /// The walk finds by bytes; what it found is ranked by the values themselves.
+    fn walk(&self, graph: &GraphView<'_>, query: &[f32], ef: usize) -> Vec<Scored> {
+        let mut scratch = self.scratch.lock().map_or_else(|_| None, |mut kept| kept.pop()).unwrap_or_default();
+        let mut bytes = vec![0i8; graph.rows.stride];
+        to_bytes(query, &mut bytes);
+        graph.walk(&ByteQuery::new(&bytes), ef, f32::INFINITY, &mut scratch);
+        let found = scratch.pool.iter().map(|(found, _)| found.node);
+        let mut hits: Vec<Scored> = found.map(|node| Scored { score: self.score(node, query), node }).collect();
+        hits.sort_unstable_by(|a, b| b.cmp(a));
+        if let Ok(mut kept) = self.scratch.lock() {
+            kept.push(scratch);
+        }
+        hits
+    }
+
     fn exact(&self, query: &[f32], k: usize, filter: Option<&(dyn Fn(u32) -> bool + Sync)>) -> Vec<Scored> {
-        let rows = self.rows();
         let slice = |start: usize| {
-            let mut buffer = vec![0f32; rows.dimension];
             let numbers = start as u32..(start + SLICE).min(self.len()) as u32;
-            let scored = |node| Scored { score: rows.score(node, query, &mut buffer), node };
+            let scored = |node| Scored { score: self.score(node, query), node };
             let mut hits: Vec<Scored> =
                 numbers.filter(|&number| filter.is_none_or(|keep| keep(number))).map(scored).collect();
             best(&mut hits, k);
@@ -199,9 +215,17 @@ impl VectorIndex {
     /// Checks every byte and every link. Pointers are checked against the store by the caller.
     pub fn verify(&self) -> Result<()> {
         self.check_sums()?;
-        let starts: &[u32] = self.words(2);
-        let ends = (starts.first().copied(), starts.last().copied());
-        if starts.windows(2).any(|pair| pair[0] > pair[1]) || ends != (Some(0), Some(self.len() as u32)) {
+        let mut sections: Vec<SectionVectors> = self.words(SECTIONS, 0).to_vec();
+        let rising = sections.windows(2).all(|pair| pair[0].section < pair[1].section);
+        sections.sort_unstable_by_key(|section| section.first);
+        let mut end = 0;
+        let tile = sections.iter().all(|section| {
+            let numbers = self.section_vectors(section.section);
+            let fits = numbers.start == end && !numbers.is_empty();
+            end = numbers.end;
+            fits && numbers.clone().all(|number| self.pointers()[number as usize].section == section.section)
+        });
+        if !rising || !tile || end as usize != self.len() {
             return Err(self.corrupt("the sections of the vector index are damaged"));
         }
         match self.graph().and_then(|graph| graph.fault()) {
@@ -211,14 +235,14 @@ impl VectorIndex {
     }
 
     fn check_sums(&self) -> Result<()> {
-        let mut end = HEADER_LEN + self.blocks.len() * super::format::ENTRY_LEN;
-        for (slot, block) in self.blocks.iter().enumerate() {
+        let mut end = TABLE_END;
+        for block in &self.blocks {
             let gap = &self.map[end..block.offset as usize];
-            if crc32fast::hash(self.bytes(slot)) != block.crc || gap.iter().any(|&byte| byte != 0) {
+            if crc32fast::hash(self.bytes_of(block)) != block.crc || gap.iter().any(|&byte| byte != 0) {
                 let name = match block.kind {
-                    super::format::VECTORS => "vectors",
-                    super::format::POINTERS => "pointers",
-                    super::format::SECTIONS => "sections",
+                    VECTORS | BYTES | SCALES => "vectors",
+                    POINTERS => "pointers",
+                    SECTIONS => "sections",
                     _ => "links",
                 };
                 return Err(self.corrupt(&format!("the {name} of the vector index are damaged")));
@@ -233,31 +257,39 @@ impl VectorIndex {
     }
 
     /// The bytes of a block; [`decode`] has made sure that they lie in the file.
-    fn bytes(&self, slot: usize) -> &[u8] {
-        self.blocks.get(slot).map_or(&[], |block| {
-            let start = block.offset as usize;
-            &self.map[start..start + block.len as usize]
-        })
+    fn bytes_of(&self, block: &Block) -> &[u8] {
+        &self.map[block.offset as usize..(block.offset + block.len) as usize]
     }
 
-    /// A block of numbers. Blocks start at multiples of 64 bytes of a page-aligned map, so the cast cannot fail.
-    fn words<T: bytemuck::Pod>(&self, slot: usize) -> &[T] {
-        bytemuck::try_cast_slice(self.bytes(slot)).unwrap_or_default()
+    /// A block of numbers; nothing where there is no such block. Blocks start at multiples of 64 bytes of a page-aligned map, so
+    /// the cast cannot fail.
+    fn words<T: bytemuck::Pod>(&self, kind: u32, level: u32) -> &[T] {
+        let block = self.blocks.iter().find(|block| (block.kind, block.level) == (kind, level));
+        block.map_or(&[], |block| bytemuck::try_cast_slice(self.bytes_of(block)).unwrap_or_default())
     }
 
-    fn rows(&self) -> Rows<'_> {
-        Rows { bits: self.words(0), dimension: self.dimension() }
+    fn row(&self, number: u32) -> &[u16] {
+        let bits: &[u16] = self.words(VECTORS, 0);
+        &bits[number as usize * self.dimension()..][..self.dimension()]
+    }
+
+    /// Inner product of a vector with a query of the same length.
+    fn score(&self, number: u32, query: &[f32]) -> f32 {
+        dot_f16(self.row(number), query)
     }
 
     fn graph(&self) -> Option<GraphView<'_>> {
         self.header.graph.then(|| GraphView {
-            rows: self.rows(),
+            rows: ByteRows {
+                bytes: self.words(BYTES, 0),
+                stride: ByteRows::stride_of(self.dimension()),
+                scales: self.words(SCALES, 0),
+            },
             entry: self.header.entry,
-            links0: self.header.links0 as usize,
-            links: self.header.links as usize,
-            level0: self.words(3),
-            upper: (1..self.header.levels as usize)
-                .map(|level| Level { nodes: self.words(2 + 2 * level), links: self.words(3 + 2 * level) })
+            level0: Links { lists: self.words(LINKS, 0), capacity: self.header.links0 as usize },
+            upper: self.words(UPPER, 0),
+            levels: (1..self.header.levels)
+                .map(|level| Links { lists: self.words(LEVEL_LINKS, level), capacity: self.header.links as usize })
                 .collect(),
         })
     }

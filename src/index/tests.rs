@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::super::writer::write;
+use super::super::writer::{VectorSource, write};
 use super::super::{FORMAT_VERSION, GraphOptions, Pointer, VectorIndex};
 
 struct Random(u64);
@@ -39,7 +39,11 @@ fn file(dir: &tempfile::TempDir, vectors: &[f32], dimension: usize, options: &Gr
     let path = dir.path().join("v");
     let _ = std::fs::remove_file(&path);
     let n = vectors.len() / dimension.max(1);
-    write(&path, vectors, dimension, &pointers(n), &[0, n as u32], options).unwrap();
+    let source = &mut |number: usize, out: &mut [f32]| {
+        out.copy_from_slice(&vectors[number * dimension..][..dimension]);
+        Ok(())
+    };
+    write(&path, VectorSource::new(n, dimension, source), &pointers(n), options).unwrap();
     path
 }
 
@@ -133,11 +137,14 @@ fn copies_of_one_vector_are_all_reached_and_ranked_by_number() {
 }
 
 #[test]
-fn the_same_vectors_give_the_same_bytes() {
+fn the_same_vectors_give_the_same_bytes_on_any_number_of_threads() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let all = vectors(700, 16, 8);
-    let read = |dir| std::fs::read(file(dir, &all, 16, &with_graph())).unwrap();
-    assert!(read(&one) == read(&two));
+    let all = vectors(3000, 16, 8);
+    let read = |dir, threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| std::fs::read(file(dir, &all, 16, &with_graph())).unwrap())
+    };
+    assert!(read(&one, 1) == read(&two, 3));
 }
 
 #[test]
@@ -145,9 +152,15 @@ fn a_tiny_file_has_the_bytes_that_the_specification_says() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("v");
     let rows = [Pointer { unit: 5, section: 6, document: 7 }, Pointer { unit: -1, section: 8, document: 9 }];
-    write(&path, &[0.5, -1.0, 0.25, 0.0, 1.0, 0.0], 3, &rows, &[0, 1, 1, 2], &GraphOptions::default()).unwrap();
-    let hex: String = std::fs::read(&path).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(hex, include_str!("golden.hex").split_whitespace().collect::<String>());
+    let source = &mut |number: usize, out: &mut [f32]| {
+        out.copy_from_slice(&[[0.5, -1.0, 0.25], [0.0, 1.0, 0.0]][number]);
+        Ok(())
+    };
+    write(&path, VectorSource::new(2, 3, source), &rows, &GraphOptions::default()).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let lines: Vec<String> =
+        bytes.chunks(32).map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
+    assert_eq!(lines, include_str!("golden.hex").lines().collect::<Vec<&str>>());
 }
 
 #[test]
@@ -169,23 +182,21 @@ fn damage_that_no_checksum_saw_gives_no_panic() {
     let dir = tempfile::tempdir().unwrap();
     let path = file(&dir, &vectors(30, 4, 2), 4, &with_graph());
     let whole = std::fs::read(&path).unwrap();
-    let table = 128;
-    let blocks = (whole.len() - table) / 32;
+    let (table, table_end) = (128, 896);
     let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
     let mut random = Random(77);
     for _ in 0..4000 {
         let mut bytes = whole.clone();
-        let at = table + 6 * 32 + (random.next() as usize % (whole.len() - table - 6 * 32));
+        let at = table_end + random.next() as usize % (whole.len() - table_end);
         bytes[at] = random.next() as u8;
-        for entry in (0..blocks.min(6)).map(|i| table + 32 * i) {
+        for entry in (0..9).map(|i| table + 32 * i) {
             let (offset, len) = (word(&bytes, entry + 8), word(&bytes, entry + 16));
-            if offset + len <= bytes.len() && offset > 0 && bytes[entry] <= 6 && bytes[entry] > 0 {
+            if offset > 0 && offset + len <= bytes.len() {
                 let crc = crc32fast::hash(&bytes[offset..offset + len]);
                 bytes[entry + 24..entry + 28].copy_from_slice(&crc.to_le_bytes());
             }
         }
-        let count = u32::from_le_bytes(bytes[64..68].try_into().unwrap()) as usize;
-        let crc = crc32fast::hash(&bytes[table..table + 32 * count]);
+        let crc = crc32fast::hash(&bytes[table..table_end]);
         bytes[120..124].copy_from_slice(&crc.to_le_bytes());
         let crc = crc32fast::hash(&bytes[..124]);
         bytes[124..128].copy_from_slice(&crc.to_le_bytes());
@@ -200,7 +211,7 @@ fn damage_that_no_checksum_saw_gives_no_panic() {
 }
 
 #[test]
-fn a_truncated_or_longer_file_and_a_newer_version_are_refused() {
+fn a_truncated_or_longer_file_and_another_version_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = file(&dir, &vectors(20, 4, 2), 4, &with_graph());
     let whole = std::fs::read(&path).unwrap();
@@ -212,12 +223,17 @@ fn a_truncated_or_longer_file_and_a_newer_version_are_refused() {
     longer.push(0);
     std::fs::write(&path, &longer).unwrap();
     assert!(VectorIndex::open(&path).unwrap_err().is_corrupt());
-    let mut newer = whole;
-    newer[8..12].copy_from_slice(&(FORMAT_VERSION + 1).to_le_bytes());
-    let crc = crc32fast::hash(&newer[..124]);
-    newer[124..128].copy_from_slice(&crc.to_le_bytes());
-    std::fs::write(&path, &newer).unwrap();
-    assert!(VectorIndex::open(&path).unwrap_err().is_too_new());
+    let open = |version: u32| {
+        let mut other = whole.clone();
+        other[8..12].copy_from_slice(&version.to_le_bytes());
+        let crc = crc32fast::hash(&other[..124]);
+        other[124..128].copy_from_slice(&crc.to_le_bytes());
+        std::fs::write(&path, &other).unwrap();
+        VectorIndex::open(&path).unwrap_err()
+    };
+    assert!(open(FORMAT_VERSION + 1).is_too_new());
+    let older = open(FORMAT_VERSION - 1).to_string();
+    assert!(older.contains("older version") && older.contains("hint: run `mingti index` again"), "{older}");
     std::fs::remove_file(&path).unwrap();
     assert!(VectorIndex::open(&path).unwrap_err().is_missing());
 }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::options::{IndexOptions, IndexSummary, PassageEmbedder};
 use super::progress::{Interrupt, Progress};
 use crate::error::{Error, Kind, Result};
-use crate::index::{GenerationBuilder, LexicalSection, Pointer};
+use crate::index::{GenerationBuilder, LexicalSection, Pointer, VectorSource, open_generation};
 use crate::proposition::{UnitKind, is_contents_list, spoken, without_anchors};
 use crate::store::{CacheKey, GenerationRow, Writer, embedding_key, generation_dir};
 
@@ -41,7 +41,7 @@ struct Job {
 }
 
 /// Embeds what has no vector yet, builds the files of the next generation and publishes it, unless the published
-/// generation holds everything already.
+/// generation holds everything already and its files are whole: damaged files, and those of an older version, are made anew.
 pub(super) fn publish(
     writer: &mut Writer,
     options: &IndexOptions,
@@ -55,6 +55,7 @@ pub(super) fn publish(
     if let Some(current) = writer.generation()?
         && current.embedder == fingerprint
         && !writer.has_unpublished()?
+        && open_generation(&generation_dir(&options.index, current.number)).is_ok()
     {
         summary.units = current.vectors;
         return Ok(());
@@ -63,14 +64,6 @@ pub(super) fn publish(
     summary.units = jobs.len();
     interrupt.check()?;
     progress(Progress::Building { vectors: jobs.len() });
-    let dimension = embedder.dimension();
-    let mut vectors = Vec::with_capacity(jobs.len() * dimension);
-    for job in &jobs {
-        let vector = writer
-            .embedding(&job.key, dimension)?
-            .ok_or_else(|| Error::new(Kind::Internal, "a vector is missing from the embedding cache"))?;
-        vectors.extend_from_slice(&vector);
-    }
     let number = writer.next_generation();
     let mut builder = GenerationBuilder::create(&generation_dir(&options.index, number))?;
     writer.view().for_each_section(|document, section| {
@@ -82,8 +75,16 @@ pub(super) fn publish(
             text: &without_anchors(&section.text),
         })
     })?;
-    let pointers: Vec<Pointer> = jobs.into_iter().map(|job| job.pointer).collect();
-    let report = builder.finish(&vectors, dimension, &pointers, &options.graph)?;
+    let pointers: Vec<Pointer> = jobs.iter().map(|job| job.pointer).collect();
+    let dimension = embedder.dimension();
+    let mut read = |number: usize, out: &mut [f32]| match writer.embedding(&jobs[number].key, dimension)? {
+        Some(vector) => {
+            out.copy_from_slice(&vector);
+            Ok(())
+        }
+        None => Err(Error::new(Kind::Internal, "a vector is missing from the embedding cache")),
+    };
+    let report = builder.finish(VectorSource::new(jobs.len(), dimension, &mut read), &pointers, &options.graph)?;
     interrupt.check()?;
     writer.publish(&GenerationRow {
         number,

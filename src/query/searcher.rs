@@ -45,7 +45,6 @@ fn within(ranges: &[Span], section: Span) -> bool {
 
 /// A section that may become a result.
 struct Candidate {
-    number: u64,
     section: i64,
     evidence: Evidence,
     score: f32,
@@ -182,9 +181,7 @@ impl Searcher {
                 for candidate in &mut candidates {
                     candidate.score = score(&self.ranking, request.mode, &asked.scale, &candidate.evidence);
                 }
-                candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
-                candidates.truncate(request.sections);
-                candidates
+                self.best(candidates, request.sections)?
             }
         };
         let taken: HashSet<i64> = candidates.iter().map(|candidate| candidate.section).collect();
@@ -244,7 +241,6 @@ impl Searcher {
         let weight = |named: bool, count: usize| (count + if named { most } else { 0 }) as f32;
         let best = sections.first().map_or(1.0, |first| weight(first.0, first.1)).max(1.0);
         let candidates = sections.into_iter().take(request.sections).map(|(named, count, _, _, section)| Candidate {
-            number: 0,
             section,
             evidence: Evidence::default(),
             score: weight(named, count) / best,
@@ -262,7 +258,7 @@ impl Searcher {
 
     /// Every section that one of the two indexes names, with what both know about it.
     fn candidates(&self, asked: &mut Asked<'_>, documents: Option<&Arc<HashSet<i64>>>) -> Result<Vec<Candidate>> {
-        let mut found: BTreeMap<u64, (i64, Evidence)> = BTreeMap::new();
+        let mut found: BTreeMap<i64, Evidence> = BTreeMap::new();
         if let Some(vector) = &asked.vector {
             let vectors = &self.vectors;
             let carriers = asked.carriers.as_ref();
@@ -278,9 +274,7 @@ impl Searcher {
             let k = asked.request.top_k.max(asked.request.sections);
             for hit in self.vectors.search(vector, k, self.ranking.ef, filter)? {
                 let Some(pointer) = self.vectors.pointer(hit.number) else { continue };
-                let (_, evidence) = found
-                    .entry(self.vectors.section_of(hit.number))
-                    .or_insert_with(|| (pointer.section, Evidence::default()));
+                let evidence = found.entry(pointer.section).or_default();
                 evidence.hits += 1;
                 evidence.cosine = Some(evidence.cosine.map_or(hit.score, |cosine| cosine.max(hit.score)));
                 asked.hits.insert(hit.number, hit.score);
@@ -295,23 +289,50 @@ impl Searcher {
             let hits = self.lexical.search(&asked.question.terms, &self.weights, pool, filter)?;
             asked.scale.best_bm25 = hits.first().map_or(0.0, |hit| hit.score);
             for hit in hits {
-                found.entry(hit.number).or_insert((hit.section, Evidence::default())).1.bm25 = hit.score;
+                found.entry(hit.section).or_default().bm25 = hit.score;
             }
         }
-        let candidates = found.into_iter().map(|(number, (section, mut evidence))| {
+        let candidates = found.into_iter().map(|(section, mut evidence)| {
             if evidence.cosine.is_none()
                 && let Some(vector) = &asked.vector
             {
-                let numbers = self.vectors.section_vectors(number);
+                let numbers = self.vectors.section_vectors(section);
                 let scores = numbers.clone().zip(self.vectors.scores(vector, numbers));
                 let wanted = scores.filter(|(number, _)| {
                     self.vectors.pointer(*number).is_some_and(|pointer| asked.wants(pointer.unit))
                 });
                 evidence.cosine = wanted.map(|(_, score)| score).reduce(f32::max);
             }
-            Candidate { number, section, evidence, score: 0.0 }
+            Candidate { section, evidence, score: 0.0 }
         });
         Ok(candidates.collect())
+    }
+
+    /// The `most` candidates with the highest scores, best first; equal ones in the order of document path and place, whatever
+    /// their rows are.
+    fn best(&self, mut candidates: Vec<Candidate>, most: usize) -> Result<Vec<Candidate>> {
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let Some(last) = candidates.get(most.saturating_sub(1)).map(|candidate| candidate.score) else {
+            return self.in_order(candidates);
+        };
+        candidates.truncate(candidates.partition_point(|candidate| candidate.score >= last));
+        let mut candidates = self.in_order(candidates)?;
+        candidates.truncate(most);
+        Ok(candidates)
+    }
+
+    /// Brings runs of equal scores in the order of document path and place.
+    fn in_order(&self, mut candidates: Vec<Candidate>) -> Result<Vec<Candidate>> {
+        let view = self.reader.view();
+        for run in candidates.chunk_by_mut(|a, b| a.score == b.score).filter(|run| run.len() > 1) {
+            let mut places = HashMap::new();
+            for candidate in run.iter() {
+                let section = view.section(candidate.section)?;
+                places.insert(candidate.section, (view.document(section.document)?.path, section.ordinal));
+            }
+            run.sort_by(|a, b| places[&a.section].cmp(&places[&b.section]));
+        }
+        Ok(candidates)
     }
 
     fn result(
@@ -392,7 +413,7 @@ impl Searcher {
                 })
                 .collect());
         }
-        let numbers = self.vectors.section_vectors(candidate.number);
+        let numbers = self.vectors.section_vectors(candidate.section);
         let cosines: HashMap<i64, (u32, f32)> = match &asked.vector {
             Some(vector) => numbers
                 .clone()
@@ -477,7 +498,7 @@ impl Searcher {
             reader.view().documents()?.into_iter().map(|document| (document.row, document)).collect();
         reader.view().for_each_section(|document, section| {
             let known = documents.contains_key(&document.row) && section.document == document.row;
-            let at = vectors.section_vectors(sections as u64);
+            let at = vectors.section_vectors(section.row);
             sections += 1;
             if !known || at.start != number && !at.is_empty() {
                 return Err(corrupt(format!("the vectors of section {} are out of order", section.id)));

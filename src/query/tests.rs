@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::document::Span;
 use crate::error::Result;
-use crate::index::{FieldWeights, GenerationBuilder, GraphOptions, LexicalSection, Pointer};
+use crate::index::{FieldWeights, GenerationBuilder, GraphOptions, LexicalSection, Pointer, VectorSource};
 use crate::proposition::{Status, Unit, UnitKind, entities, entity_key};
 use crate::query::{Mode, QueryEmbedder, Ranking, SearchRequest, SearchResponse, Searcher};
 use crate::store::{GenerationRow, NewDocument, NewSection, SectionDone, Writer, generation_dir};
@@ -102,7 +102,12 @@ fn fill(dir: &Path, documents: Documents<'_>, kind: UnitKind) {
     };
     writer.view().for_each_unit(embed).unwrap();
     let dimension = if pointers.is_empty() { 0 } else { 64 };
-    builder.finish(&vectors, dimension, &pointers, &GraphOptions::default()).unwrap();
+    let mut read = |number: usize, out: &mut [f32]| {
+        out.copy_from_slice(&vectors[number * 64..][..64]);
+        Ok(())
+    };
+    let source = VectorSource::new(pointers.len(), dimension, &mut read);
+    builder.finish(source, &pointers, &GraphOptions::default()).unwrap();
     let row = GenerationRow {
         number,
         vectors: pointers.len(),
