@@ -67,6 +67,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Check every file and pointer of the index
     Verify(VerifyArgs),
+    /// Build the files of the index in one piece, after many changes
+    Compact(CompactArgs),
 }
 
 /// `mingti demo`
@@ -335,9 +337,20 @@ pub(crate) struct StatusArgs {
     pub(crate) json: bool,
 }
 
+/// `mingti compact`
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `mingti verify`
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
+    /// Where something is wrong, build the files of the index from its database
+    #[arg(long)]
+    pub(crate) repair: bool,
     /// One JSON object
     #[arg(long)]
     pub(crate) json: bool,

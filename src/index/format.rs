@@ -33,6 +33,7 @@ pub(super) const UPPER: u32 = 5;
 pub(super) const LEVEL_LINKS: u32 = 6;
 pub(super) const BYTES: u32 = 7;
 pub(super) const SCALES: u32 = 8;
+pub(super) const SUM: u32 = 9;
 
 /// What a vector stands for: row numbers in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -71,6 +72,8 @@ pub(super) struct Header {
     pub(super) links: u32,
     pub(super) blocks: u32,
     pub(super) sections: u32,
+    /// CRC-32 of the header, which covers the one of the table and so those of all blocks.
+    pub(super) checksum: u32,
 }
 
 /// An entry of the block table.
@@ -83,13 +86,13 @@ pub(super) struct Block {
     pub(super) crc: u32,
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let mut word = [0; 4];
     word.copy_from_slice(&bytes[at..at + 4]);
     u32::from_le_bytes(word)
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     let mut word = [0; 8];
     word.copy_from_slice(&bytes[at..at + 8]);
     u64::from_le_bytes(word)
@@ -169,6 +172,7 @@ pub(super) fn decode(bytes: &[u8], path: &Path) -> Result<(Header, Vec<Block>)> 
         links: u32_at(bytes, 60),
         blocks: u32_at(bytes, 64),
         sections: u32_at(bytes, 68),
+        checksum: u32_at(bytes, 124),
     };
     if header.file_len != bytes.len() as u64 {
         return Err(corrupt("the vector index has the wrong length")
@@ -216,6 +220,7 @@ fn well_placed(header: &Header, blocks: &[Block]) -> bool {
         (VECTORS, 0, n.checked_mul(u64::from(header.dimension) * 2)),
         (POINTERS, 0, n.checked_mul(size_of::<Pointer>() as u64)),
         (SECTIONS, 0, u64::from(header.sections).checked_mul(size_of::<SectionVectors>() as u64)),
+        (SUM, 0, Some(u64::from(header.dimension) * 8)),
     ];
     if header.graph {
         let stride = ByteRows::stride_of(header.dimension as usize) as u64;

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::builder::GraphOptions;
+use super::changes::{Changes, VectorEdit};
 use super::files::{checksum, sync_file, sync_folder};
 use super::format::Pointer;
-use super::lexical::{LexicalIndex, LexicalWriter};
-use super::reader::{CHECKED_AT_OPENING, VectorIndex};
+use super::lexical::{LexicalIndex, LexicalWriter, Totals};
+use super::reader::CHECKED_AT_OPENING;
+use super::vectors::VectorIndex;
 use super::writer::{self, VectorSource};
 use crate::error::{Error, Kind, Result};
 
@@ -20,8 +22,14 @@ pub const VECTOR_FILE: &str = "vectors.mtv";
 /// Name of the folder of the lexical index in the folder.
 pub const LEXICAL_FOLDER: &str = "lexical";
 
-/// Name of the list of the lexical index's files.
-const LIST_FILE: &str = "lexical.json";
+/// Name of the file of what changed since the vector file was built; there is none where nothing did.
+pub(super) const CHANGES_FILE: &str = "changes.mtc";
+
+/// Name of the list of the generation's files.
+const LIST_FILE: &str = "files.json";
+
+/// Version of that list.
+const LIST_VERSION: u32 = 1;
 
 /// A section as the lexical index needs it.
 #[derive(Debug, Clone, Copy)]
@@ -53,17 +61,20 @@ pub struct BuildReport {
     pub unreachable: usize,
 }
 
-/// The lexical index's files, so that a damaged one is an error and never a wrong answer.
+/// The files of a generation beside the vector file, which checks itself, so that a damaged or missing one is an error and never
+/// a wrong answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileList {
     version: u32,
     files: Vec<ListedFile>,
+    lexical: Totals,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ListedFile {
+    /// Path in the folder, with `/`.
     name: String,
     len: u64,
     crc32: u32,
@@ -71,8 +82,7 @@ struct ListedFile {
 
 /// Builds a generation's files.
 pub struct GenerationBuilder {
-    target: PathBuf,
-    folder: PathBuf,
+    folder: Unnamed,
     lexical: LexicalWriter,
     /// Sections that were added.
     sections: usize,
@@ -80,7 +90,7 @@ pub struct GenerationBuilder {
 
 impl std::fmt::Debug for GenerationBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GenerationBuilder").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("GenerationBuilder").field("target", &self.folder.target).finish_non_exhaustive()
     }
 }
 
@@ -88,23 +98,12 @@ impl GenerationBuilder {
     /// Starts to build the folder `target`, under a name with `.tmp` until it is finished. Leftovers of a run that was
     /// killed are removed.
     pub fn create(target: &Path) -> Result<Self> {
-        let mut name = target.file_name().map_or_else(OsString::new, OsString::from);
-        name.push(".tmp");
-        let folder = target.with_file_name(name);
-        for old in [&folder, &target.to_owned()] {
-            match fs::remove_dir_all(old) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(Error::io("cannot remove an unfinished generation", old, error));
-                }
-                _ => {}
-            }
-        }
-        let lexical = folder.join(LEXICAL_FOLDER);
-        fs::create_dir_all(&lexical).map_err(|error| Error::io("cannot make the folder", &lexical, error))?;
-        Ok(Self { target: target.to_owned(), lexical: LexicalWriter::create(&lexical)?, folder, sections: 0 })
+        let folder = Unnamed::create(target)?;
+        let lexical = LexicalWriter::create(&folder.path.join(LEXICAL_FOLDER))?;
+        Ok(Self { folder, lexical, sections: 0 })
     }
 
-    /// Adds a section to the lexical index. Sections must come in the order of document path and place.
+    /// Adds a section to the lexical index.
     pub fn add_section(&mut self, section: &LexicalSection<'_>) -> Result<()> {
         self.sections += 1;
         self.lexical.add(section)
@@ -118,18 +117,11 @@ impl GenerationBuilder {
         pointers: &[Pointer],
         options: &GraphOptions,
     ) -> Result<BuildReport> {
-        let vector_file = self.folder.join(VECTOR_FILE);
-        let written = writer::write(&vector_file, vectors, pointers, options)?;
-        self.lexical.finish()?;
-        seal_lexical(&self.folder)?;
-        verify_generation(&self.folder)?;
-        sync_folder(&self.folder.join(LEXICAL_FOLDER))?;
-        sync_folder(&self.folder)?;
-        fs::rename(&self.folder, &self.target)
-            .map_err(|error| Error::io("cannot name the new generation", &self.target, error))?;
-        if let Some(parent) = self.target.parent() {
-            sync_folder(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })?;
-        }
+        let written = writer::write(&self.folder.path.join(VECTOR_FILE), vectors, pointers, options)?;
+        let totals = self.lexical.finish()?;
+        seal(&self.folder.path, totals)?;
+        verify_generation(&self.folder.path)?;
+        self.folder.publish()?;
         Ok(BuildReport {
             vectors: pointers.len(),
             sections: self.sections,
@@ -140,68 +132,194 @@ impl GenerationBuilder {
     }
 }
 
-/// Lists and syncs the lexical files.
-fn seal_lexical(folder: &Path) -> Result<()> {
-    let lexical = folder.join(LEXICAL_FOLDER);
-    let fail = |error| Error::io("cannot list the folder", &lexical, error);
+/// Makes a generation out of the one before it: files that stay are shared, what changed is written beside them.
+pub struct GenerationEditor<'a> {
+    folder: Unnamed,
+    before: &'a Generation,
+    lexical: LexicalWriter,
+}
+
+impl std::fmt::Debug for GenerationEditor<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GenerationEditor").field("target", &self.folder.target).finish_non_exhaustive()
+    }
+}
+
+impl<'a> GenerationEditor<'a> {
+    /// Starts to make the folder `target` out of `before`, which lies in the folder `source`.
+    pub fn create(target: &Path, source: &Path, before: &'a Generation) -> Result<Self> {
+        let folder = Unnamed::create(target)?;
+        share(&source.join(VECTOR_FILE), &folder.path.join(VECTOR_FILE))?;
+        for name in names(&source.join(LEXICAL_FOLDER))? {
+            share(&source.join(LEXICAL_FOLDER).join(&name), &folder.path.join(LEXICAL_FOLDER).join(&name))?;
+        }
+        let lexical = LexicalWriter::extend(&folder.path.join(LEXICAL_FOLDER), &before.lexical)?;
+        Ok(Self { folder, before, lexical })
+    }
+
+    /// Adds a section to the lexical index.
+    pub fn add_section(&mut self, section: &LexicalSection<'_>) -> Result<()> {
+        self.lexical.add(section)
+    }
+
+    /// Takes out and adds, verifies what was written and gives the folder its name. Returns the number of vectors.
+    pub fn finish(mut self, edit: &VectorEdit) -> Result<usize> {
+        let vectors = &self.before.vectors;
+        let changes = Changes::edited(vectors, edit)?;
+        self.lexical.remove(&self.before.lexical, &edit.removed.iter().copied().collect())?;
+        let path = self.folder.path.join(CHANGES_FILE);
+        fs::write(&path, changes.encode(&vectors.file)).map_err(|error| Error::io("cannot write", &path, error))?;
+        sync_file(&path)?;
+        let totals = self.lexical.finish()?;
+        seal(&self.folder.path, totals)?;
+        // Shared files were verified when they were written.
+        let written = open_generation(&self.folder.path)?;
+        if written.vectors.changes.as_ref() != Some(&changes) {
+            return Err(
+                Error::new(Kind::Corrupt, "the changes of the index do not read as they were written").at(&path)
+            );
+        }
+        let len = written.vectors.len();
+        drop(written);
+        self.folder.publish()?;
+        Ok(len)
+    }
+}
+
+/// A folder that has another name until it is complete.
+struct Unnamed {
+    target: PathBuf,
+    path: PathBuf,
+}
+
+impl Unnamed {
+    /// An empty folder that will be `target`, with a folder for the lexical index in it. What is there of either is removed.
+    fn create(target: &Path) -> Result<Self> {
+        let mut name = target.file_name().map_or_else(OsString::new, OsString::from);
+        name.push(".tmp");
+        let path = target.with_file_name(name);
+        for old in [&path, &target.to_owned()] {
+            match fs::remove_dir_all(old) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("cannot remove an unfinished generation", old, error));
+                }
+                _ => {}
+            }
+        }
+        let lexical = path.join(LEXICAL_FOLDER);
+        fs::create_dir_all(&lexical).map_err(|error| Error::io("cannot make the folder", &lexical, error))?;
+        Ok(Self { target: target.to_owned(), path })
+    }
+
+    /// Syncs the names in the folder and gives it its own.
+    fn publish(self) -> Result<()> {
+        sync_folder(&self.path.join(LEXICAL_FOLDER))?;
+        sync_folder(&self.path)?;
+        fs::rename(&self.path, &self.target)
+            .map_err(|error| Error::io("cannot name the new generation", &self.target, error))?;
+        match self.target.parent() {
+            Some(parent) => sync_folder(if parent.as_os_str().is_empty() { Path::new(".") } else { parent }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Gives a file that is never written to another name, or makes a copy where that cannot be.
+fn share(from: &Path, to: &Path) -> Result<()> {
+    if fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    fs::copy(from, to).map_err(|error| Error::io("cannot copy a file of the index", from, error))?;
+    sync_file(to)
+}
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let fail = |error| Error::io("cannot list the folder", folder, error);
     let mut names = Vec::new();
-    for entry in fs::read_dir(&lexical).map_err(fail)? {
+    for entry in fs::read_dir(folder).map_err(fail)? {
         names.push(entry.map_err(fail)?.file_name().to_string_lossy().into_owned());
     }
     names.sort();
+    Ok(names)
+}
+
+/// Lists the files beside the vector file, and syncs them.
+fn seal(folder: &Path, totals: Totals) -> Result<()> {
+    let mut listed: Vec<String> =
+        names(&folder.join(LEXICAL_FOLDER))?.into_iter().map(|name| format!("{LEXICAL_FOLDER}/{name}")).collect();
+    listed.extend(folder.join(CHANGES_FILE).exists().then(|| CHANGES_FILE.to_owned()));
     let mut files = Vec::new();
-    for name in names {
-        let path = lexical.join(&name);
+    for name in listed {
+        let path = folder.join(&name);
         sync_file(&path)?;
         let (len, crc32) = checksum(&path)?;
         files.push(ListedFile { name, len, crc32 });
     }
     let list = folder.join(LIST_FILE);
-    let json = serde_json::to_vec_pretty(&FileList { version: 1, files })
+    let json = serde_json::to_vec_pretty(&FileList { version: LIST_VERSION, files, lexical: totals })
         .map_err(|error| Error::new(Kind::Internal, "cannot write the list of files").because(error))?;
     fs::write(&list, json).map_err(|error| Error::io("cannot write", &list, error))?;
     sync_file(&list)
 }
 
-/// Opens the lexical index of a generation after checking that its files are those that were written: by length, and
-/// for small indexes (or when `thorough`) by checksum.
-pub(super) fn open_lexical(folder: &Path, thorough: bool) -> Result<LexicalIndex> {
+/// An opened generation.
+#[derive(Debug)]
+pub struct Generation {
+    /// Its vectors.
+    pub vectors: VectorIndex,
+    /// Its terms.
+    pub lexical: LexicalIndex,
+}
+
+/// Opens the generation in `folder` after checking that its files are those that were written: by length, and for small ones (or
+/// when `thorough`) by checksum.
+fn open(folder: &Path, thorough: bool) -> Result<Generation> {
     let path = folder.join(LIST_FILE);
-    let json = fs::read(&path).map_err(|error| Error::io("cannot read the list of files", &path, error))?;
     let corrupt = |what: &str, at: &Path| Error::new(Kind::Corrupt, what).at(at).hint("run `mingti index` again");
-    let list: FileList = serde_json::from_slice(&json)
-        .map_err(|error| corrupt("the list of the lexical index's files is damaged", &path).because(error))?;
-    if list.version != 1 {
-        return Err(Error::new(Kind::TooNew, "the lexical index was written by a newer version of mingti").at(&path));
+    if !path.exists() && folder.join("lexical.json").exists() {
+        return Err(Error::new(Kind::Usage, "the index was written by an older version of mingti")
+            .at(folder)
+            .hint("run `mingti index` again; nothing is extracted or embedded anew"));
     }
-    let lexical = folder.join(LEXICAL_FOLDER);
+    let json = fs::read(&path).map_err(|error| Error::io("cannot read the list of files", &path, error))?;
+    let list: FileList = serde_json::from_slice(&json)
+        .map_err(|error| corrupt("the list of the generation's files is damaged", &path).because(error))?;
+    if list.version > LIST_VERSION {
+        return Err(Error::new(Kind::TooNew, "the index was written by a newer version of mingti").at(&path));
+    }
     let total: u64 = list.files.iter().fold(0, |sum, file| sum.saturating_add(file.len));
     for file in &list.files {
-        let path = lexical.join(&file.name);
-        let len = fs::metadata(&path)
-            .map_err(|error| Error::io("cannot open a file of the lexical index", &path, error))?
-            .len();
+        let path = folder.join(&file.name);
+        let len =
+            fs::metadata(&path).map_err(|error| Error::io("cannot open a file of the index", &path, error))?.len();
         if len != file.len {
-            return Err(corrupt("a file of the lexical index has the wrong length", &path)
+            return Err(corrupt("a file of the index has the wrong length", &path)
                 .expected(format!("{} bytes", file.len))
                 .found(len.to_string()));
         }
         if (thorough || total <= CHECKED_AT_OPENING) && checksum(&path)?.1 != file.crc32 {
-            return Err(corrupt("a file of the lexical index is damaged", &path));
+            return Err(corrupt("a file of the index is damaged", &path));
         }
     }
-    LexicalIndex::open(&lexical)
+    let vectors = folder.join(VECTOR_FILE);
+    let vectors = match list.files.iter().any(|file| file.name == CHANGES_FILE) {
+        true => VectorIndex::open_changed(&vectors, &folder.join(CHANGES_FILE))?,
+        false => VectorIndex::open(&vectors)?,
+    };
+    Ok(Generation { vectors, lexical: LexicalIndex::open(&folder.join(LEXICAL_FOLDER), list.lexical)? })
 }
 
 /// Opens both indexes of the generation in `folder`.
-pub fn open_generation(folder: &Path) -> Result<(VectorIndex, LexicalIndex)> {
-    Ok((VectorIndex::open(&folder.join(VECTOR_FILE))?, open_lexical(folder, false)?))
+pub fn open_generation(folder: &Path) -> Result<Generation> {
+    open(folder, false)
 }
 
 /// Checks every byte of the generation in `folder`, and every link of its graph.
 pub fn verify_generation(folder: &Path) -> Result<()> {
-    VectorIndex::open(&folder.join(VECTOR_FILE))?.verify()?;
-    open_lexical(folder, true)?.verify()
+    let generation = open(folder, true)?;
+    generation.vectors.verify()?;
+    generation.lexical.verify()
 }
 
 #[cfg(test)]
@@ -247,9 +365,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("gen-1");
         build(&target, &["主轴过热，报警 ERR-9801。", "油温过低，报警 ERR-9802。", "每月检查 9810 号滤芯。", "无关。"]);
-        let (vectors, lexical) = open_generation(&target).unwrap();
-        assert_eq!((vectors.len(), vectors.sections(), lexical.len()), (4, 4, 4));
-        assert_eq!((vectors.section_vectors(12), vectors.section_vectors(9)), (2..3, 0..0));
+        let Generation { vectors, lexical } = open_generation(&target).unwrap();
+        assert_eq!((vectors.len(), lexical.len()), (4, 4));
+        assert_eq!((vectors.section_vectors(12), vectors.section_vectors(9)), (vec![2], vec![]));
         for query in ["ERR-9801", "err 9801", "ＥＲＲ－９８０１", "9801", "err_9801 怎么办"] {
             assert_eq!(search(&lexical, query)[0], 10, "{query}");
         }
@@ -268,7 +386,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("gen-1");
         build(&target, &[]);
-        assert!(search(&open_generation(&target).unwrap().1, "报警").is_empty());
+        assert!(search(&open_generation(&target).unwrap().lexical, "报警").is_empty());
     }
 
     #[test]
@@ -280,7 +398,7 @@ mod tests {
             .iter()
             .map(|name| {
                 build(&dir.path().join(name), &texts);
-                let lexical = open_generation(&dir.path().join(name)).unwrap().1;
+                let lexical = open_generation(&dir.path().join(name)).unwrap().lexical;
                 lexical.search(&query_terms("温度 3 报警 16"), &FieldWeights::default(), 50, None).unwrap()
             })
             .collect();

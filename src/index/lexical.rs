@@ -9,14 +9,18 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
 use tantivy::indexer::NoMergePolicy;
-use tantivy::query::{BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQuery};
-use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, BoostQuery, EmptyQuery, Occur, Query, TermQuery};
+use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{PreTokenizedString, Token};
-use tantivy::{Directory, Index, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::{
+    Directory, DocSet, Index, IndexWriter, ReloadPolicy, Searcher, TERMINATED, TantivyDocument, TantivyError, Term,
+};
 
 use super::generation::LexicalSection;
 use super::terms::{self, TermKind, terms};
@@ -24,6 +28,10 @@ use crate::error::{Error, Kind, Result};
 
 /// Memory for building; what does not fit goes to a further segment, merged at the end.
 const BUDGET: usize = 128 << 20;
+/// The same for changes, about the least that tantivy takes.
+const CHANGE_BUDGET: usize = 16 << 20;
+/// Each change makes a segment; past so many, those of earlier changes become one.
+const MOST_SEGMENTS: usize = 8;
 
 /// How much a match counts, by where and what it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,8 +70,6 @@ pub struct LexicalHit {
     pub section: i64,
     /// Row of its document.
     pub document: i64,
-    /// Number of the section in the order of document path and place.
-    pub number: u64,
     /// BM25, above 0, without an upper bound.
     pub score: f32,
 }
@@ -72,12 +78,20 @@ pub struct LexicalHit {
 struct Fields {
     section: Field,
     document: Field,
-    number: Field,
-    heading: Field,
-    body: Field,
-    single: Field,
-    code: Field,
+    /// Headings and title, text, single ideographs of both, codes of both.
+    texts: [Field; TEXTS],
+    /// How many terms the section has in each of these.
+    lengths: [Field; TEXTS],
 }
+
+/// Fields that terms are looked for in.
+const TEXTS: usize = 4;
+const HEADING: usize = 0;
+const BODY: usize = 1;
+const SINGLE: usize = 2;
+const CODE: usize = 3;
+const NAMES: [&str; TEXTS] = ["heading", "body", "single", "code"];
+const LENGTHS: [&str; TEXTS] = ["heading_len", "body_len", "single_len", "code_len"];
 
 fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
@@ -87,13 +101,10 @@ fn schema() -> (Schema, Fields) {
         .set_index_option(IndexRecordOption::WithFreqs);
     let text = TextOptions::default().set_indexing_options(indexing);
     let fields = Fields {
-        section: builder.add_u64_field("section", FAST),
+        section: builder.add_u64_field("section", FAST | INDEXED),
         document: builder.add_u64_field("document", FAST),
-        number: builder.add_u64_field("number", FAST),
-        heading: builder.add_text_field("heading", text.clone()),
-        body: builder.add_text_field("body", text.clone()),
-        single: builder.add_text_field("single", text.clone()),
-        code: builder.add_text_field("code", text),
+        texts: NAMES.map(|name| builder.add_text_field(name, text.clone())),
+        lengths: LENGTHS.map(|name| builder.add_u64_field(name, FAST)),
     };
     (builder.build(), fields)
 }
@@ -118,12 +129,34 @@ fn failed(what: &'static str, path: &Path) -> impl Fn(TantivyError) -> Error {
     }
 }
 
+/// What the sections of a lexical index hold together: what BM25 weighs a term against. It is kept beside the index and not
+/// counted there, where sections that are gone go on counting until their segment is merged; so the same sections get the same
+/// scores, however they came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Totals {
+    sections: u64,
+    /// Terms in each field.
+    terms: [u64; TEXTS],
+}
+
+impl Totals {
+    fn add(&mut self, lengths: [u64; TEXTS]) {
+        self.sections += 1;
+        for (total, len) in self.terms.iter_mut().zip(lengths) {
+            *total += len;
+        }
+    }
+}
+
 /// Writes a lexical index.
 pub(super) struct LexicalWriter {
     writer: IndexWriter,
     fields: Fields,
     path: std::path::PathBuf,
-    sections: u64,
+    totals: Totals,
+    /// An index that was there is changed.
+    changes: bool,
 }
 
 impl LexicalWriter {
@@ -134,7 +167,31 @@ impl LexicalWriter {
         let index = Index::create_in_dir(path, schema).map_err(&fail)?;
         let writer: IndexWriter = index.writer_with_num_threads(1, BUDGET).map_err(&fail)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        Ok(Self { writer, fields, path: path.to_owned(), sections: 0 })
+        Ok(Self { writer, fields, path: path.to_owned(), totals: Totals::default(), changes: false })
+    }
+
+    /// Goes on with the index in the folder `path`, whose files may have other names elsewhere: none is written to, some are
+    /// replaced. `before` is that index, opened.
+    pub(super) fn extend(path: &Path, before: &LexicalIndex) -> Result<Self> {
+        let fail = failed("cannot change the lexical index", path);
+        let index = Index::open_in_dir(path).map_err(&fail)?;
+        let writer: IndexWriter = index.writer_with_num_threads(1, CHANGE_BUDGET).map_err(&fail)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(Self { writer, fields: before.fields, path: path.to_owned(), totals: before.totals, changes: true })
+    }
+
+    /// Takes sections of `before`, the index that this one goes on with, out.
+    pub(super) fn remove(&mut self, before: &LexicalIndex, sections: &HashSet<i64>) -> Result<()> {
+        for lengths in before.lengths(sections)? {
+            self.totals.sections -= 1;
+            for (total, len) in self.totals.terms.iter_mut().zip(lengths) {
+                *total = total.saturating_sub(len);
+            }
+        }
+        for &section in sections {
+            self.writer.delete_term(Term::from_field_u64(self.fields.section, section as u64));
+        }
+        Ok(())
     }
 
     pub(super) fn add(&mut self, section: &LexicalSection<'_>) -> Result<()> {
@@ -142,50 +199,48 @@ impl LexicalWriter {
         let mut document = TantivyDocument::default();
         document.add_u64(fields.section, section.section as u64);
         document.add_u64(fields.document, section.document as u64);
-        document.add_u64(fields.number, self.sections);
-        let mut heading = Tokens::default();
-        let mut body = Tokens::default();
-        let mut single = Tokens::default();
-        let mut code = Tokens::default();
+        let mut texts: [Tokens; TEXTS] = Default::default();
         let headings = std::iter::once(section.title).chain(section.heading_path.iter().map(String::as_str));
-        for term in headings.flat_map(terms) {
-            match term.kind {
-                TermKind::Word | TermKind::Pair => heading.push(term.text),
-                TermKind::Single => single.push(term.text),
-                TermKind::Code => code.push(term.text),
+        let sources = headings.map(|text| (text, HEADING)).chain([(section.text, BODY)]);
+        for (text, words) in sources {
+            for term in terms(text) {
+                let field = match term.kind {
+                    TermKind::Word | TermKind::Pair => words,
+                    TermKind::Single => SINGLE,
+                    TermKind::Code => CODE,
+                };
+                texts[field].push(term.text);
             }
         }
-        for term in terms(section.text) {
-            match term.kind {
-                TermKind::Word | TermKind::Pair => body.push(term.text),
-                TermKind::Single => single.push(term.text),
-                TermKind::Code => code.push(term.text),
-            }
-        }
-        for (field, tokens) in
-            [(fields.heading, heading), (fields.body, body), (fields.single, single), (fields.code, code)]
-        {
-            document.add_pre_tokenized_text(field, PreTokenizedString { text: String::new(), tokens: tokens.0 });
+        let lengths = std::array::from_fn(|field| texts[field].0.len() as u64);
+        for (field, (tokens, len)) in texts.into_iter().zip(lengths).enumerate() {
+            let text = PreTokenizedString { text: String::new(), tokens: tokens.0 };
+            document.add_pre_tokenized_text(fields.texts[field], text);
+            document.add_u64(fields.lengths[field], len);
         }
         self.writer.add_document(document).map_err(failed("cannot write the lexical index", &self.path))?;
-        self.sections += 1;
+        self.totals.add(lengths);
         Ok(())
     }
 
-    /// Writes what is left and merges everything into one segment.
-    pub(super) fn finish(mut self) -> Result<()> {
+    /// Writes what is left and merges: everything into one segment, or, in an index that was there, the segments of earlier changes
+    /// when they become many.
+    pub(super) fn finish(mut self) -> Result<Totals> {
         let fail = failed("cannot write the lexical index", &self.path);
         self.writer.commit().map_err(&fail)?;
-        let segments = self.writer.index().searchable_segment_ids().map_err(&fail)?;
-        if segments.len() > 1 {
-            self.writer.merge(&segments).wait().map_err(&fail)?;
-            self.writer.garbage_collect_files().wait().map_err(&fail)?;
+        let mut segments = self.writer.index().searchable_segment_metas().map_err(&fail)?;
+        segments.sort_by_key(|segment| std::cmp::Reverse((segment.max_doc(), segment.id())));
+        let first = usize::from(self.changes);
+        if segments.len() > if self.changes { MOST_SEGMENTS } else { 1 } {
+            let ids: Vec<_> = segments[first..].iter().map(|segment| segment.id()).collect();
+            self.writer.merge(&ids).wait().map_err(&fail)?;
         }
+        self.writer.garbage_collect_files().wait().map_err(&fail)?;
         self.writer.wait_merging_threads().map_err(&fail)?;
         for lock in [".tantivy-writer.lock", ".tantivy-meta.lock"] {
             let _ = std::fs::remove_file(self.path.join(lock));
         }
-        Ok(())
+        Ok(self.totals)
     }
 }
 
@@ -204,6 +259,7 @@ pub struct LexicalIndex {
     searcher: Searcher,
     fields: Fields,
     path: std::path::PathBuf,
+    totals: Totals,
 }
 
 impl std::fmt::Debug for LexicalIndex {
@@ -213,8 +269,8 @@ impl std::fmt::Debug for LexicalIndex {
 }
 
 impl LexicalIndex {
-    /// Opens the index in the folder `path`.
-    pub fn open(path: &Path) -> Result<Self> {
+    /// Opens the index in the folder `path`, whose sections together hold `totals`.
+    pub(super) fn open(path: &Path, totals: Totals) -> Result<Self> {
         let fail = failed("cannot open the lexical index", path);
         let (schema, fields) = schema();
         let directory = MmapDirectory::open(path).map_err(|error| fail(error.into()))?;
@@ -225,7 +281,15 @@ impl LexicalIndex {
                 .hint("run `mingti index` again"));
         }
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&fail)?;
-        Ok(Self { searcher: reader.searcher(), fields, path: path.to_owned() })
+        let searcher = reader.searcher();
+        if searcher.num_docs() != totals.sections {
+            return Err(Error::new(Kind::Corrupt, "the lexical index has another number of sections than it should")
+                .at(path)
+                .expected(totals.sections.to_string())
+                .found(searcher.num_docs().to_string())
+                .hint("run `mingti index` again"));
+        }
+        Ok(Self { searcher, fields, path: path.to_owned(), totals })
     }
 
     /// Number of sections.
@@ -240,27 +304,53 @@ impl LexicalIndex {
 
     fn term(&self, term: &terms::Term) -> Term {
         let field = match term.kind {
-            TermKind::Word | TermKind::Pair => self.fields.body,
-            TermKind::Single => self.fields.single,
-            TermKind::Code => self.fields.code,
+            TermKind::Word | TermKind::Pair => BODY,
+            TermKind::Single => SINGLE,
+            TermKind::Code => CODE,
         };
-        Term::from_field_text(field, &term.text)
+        Term::from_field_text(self.fields.texts[field], &term.text)
     }
 
     /// How many texts hold a term.
     pub fn frequency(&self, term: &terms::Term) -> Result<u64> {
-        let fail = failed("cannot search the lexical index", &self.path);
-        self.searcher.doc_freq(&self.term(term)).map_err(&fail)
+        self.doc_freq(&self.term(term)).map_err(failed("cannot search the lexical index", &self.path))
     }
 
     /// Inverse document frequency of a term in the texts, as BM25 has it: about 0 for a term of every section.
     pub fn idf(&self, term: &terms::Term) -> Result<f32> {
         let frequency = self.frequency(term)? as f32;
-        let total = self.searcher.num_docs() as f32;
+        let total = self.totals.sections as f32;
         Ok((1.0 + (total - frequency + 0.5) / (frequency + 0.5)).ln())
     }
 
-    /// The `k` sections with the highest BM25 for `query`, best first; equal ones in the order of their numbers.
+    /// How many terms each of these sections has in each field; nothing for a section that is not there.
+    fn lengths(&self, sections: &HashSet<i64>) -> Result<Vec<[u64; TEXTS]>> {
+        let fail = failed("cannot read the lexical index", &self.path);
+        let mut found = Vec::new();
+        for segment in self.searcher.segment_readers() {
+            let index = segment.inverted_index(self.fields.section).map_err(&fail)?;
+            let fast = segment.fast_fields();
+            let mut columns = Vec::with_capacity(TEXTS);
+            for name in LENGTHS {
+                columns.push(fast.u64(name).map_err(&fail)?);
+            }
+            for &section in sections {
+                let term = Term::from_field_u64(self.fields.section, section as u64);
+                let postings =
+                    index.read_postings(&term, IndexRecordOption::Basic).map_err(|error| fail(error.into()))?;
+                let Some(postings) = postings else { continue };
+                let document = postings.doc();
+                if document != TERMINATED && !segment.is_deleted(document) {
+                    found.push(std::array::from_fn(|field| columns[field].first(document).unwrap_or(0)));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The `k` sections with the highest BM25 for `query`, best first; equal ones in the order of their rows. Where more than `k`
+    /// would be needed to have all that are equal to the last, none of these comes, unless all are equal: which of them comes is
+    /// not for their place in the index to say.
     pub fn search(
         &self,
         query: &[terms::Term],
@@ -274,19 +364,25 @@ impl LexicalIndex {
         let fail = failed("cannot search the lexical index", &self.path);
         let query = self.query(query, weights);
         // tantivy reserves room for the whole limit.
-        let top = TopDocs::with_limit(k.min(self.len())).order_by_score();
+        let top = TopDocs::with_limit(k.min(self.len()) + 1).order_by_score();
         let found = match filter {
-            None => self.searcher.search(&query, &top),
+            None => self.searcher.search_with_statistics_provider(&query, &top, self),
             Some(filter) => {
                 let (field, rows) = match filter {
                     LexicalFilter::Documents(rows) => ("document", rows),
                     LexicalFilter::Sections(rows) => ("section", rows),
                 };
                 let keep = move |row: u64| rows.contains(&(row as i64));
-                self.searcher.search(&query, &FilterCollector::new(field.to_owned(), keep, top))
+                let filtered = FilterCollector::new(field.to_owned(), keep, top);
+                self.searcher.search_with_statistics_provider(&query, &filtered, self)
             }
         }
         .map_err(&fail)?;
+        let mut found = found;
+        if let Some(&(beyond, _)) = found.get(k) {
+            let whole = found.partition_point(|(score, _)| *score > beyond);
+            found.truncate(if whole == 0 { k } else { whole.min(k) });
+        }
         let mut hits = Vec::with_capacity(found.len());
         for (score, address) in found {
             let fast = self.searcher.segment_reader(address.segment_ord).fast_fields();
@@ -298,11 +394,10 @@ impl LexicalIndex {
             hits.push(LexicalHit {
                 section: value("section").map_err(&fail)? as i64,
                 document: value("document").map_err(&fail)? as i64,
-                number: value("number").map_err(&fail)?,
                 score,
             });
         }
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.section.cmp(&b.section)));
         Ok(hits)
     }
 
@@ -320,7 +415,7 @@ impl LexicalIndex {
                     add(self.term(term), weights.body);
                     let number = term.text.bytes().any(|byte| byte.is_ascii_digit());
                     let weight = if number { weights.heading_number } else { weights.heading };
-                    add(Term::from_field_text(self.fields.heading, &term.text), weight);
+                    add(Term::from_field_text(self.fields.texts[HEADING], &term.text), weight);
                 }
                 TermKind::Single => add(self.term(term), weights.single),
                 TermKind::Code => add(self.term(term), weights.code),
@@ -342,6 +437,32 @@ impl LexicalIndex {
                 Err(Error::new(Kind::Corrupt, "a file of the lexical index is damaged").at(&self.path.join(file)))
             }
         }
+    }
+}
+
+impl Bm25StatisticsProvider for LexicalIndex {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        let at = self.fields.texts.iter().position(|text| *text == field);
+        Ok(at.map_or(0, |at| self.totals.terms[at]))
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        Ok(self.totals.sections)
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        let mut frequency = 0;
+        for segment in self.searcher.segment_readers() {
+            let index = segment.inverted_index(term.field())?;
+            frequency += match segment.alive_bitset() {
+                None => u64::from(index.doc_freq(term)?),
+                Some(alive) => match index.read_postings(term, IndexRecordOption::Basic)? {
+                    Some(postings) => u64::from(postings.doc_freq_given_deletes(alive)),
+                    None => 0,
+                },
+            };
+        }
+        Ok(frequency)
     }
 }
 

@@ -5,6 +5,7 @@
 //! * [`GenerationBuilder`] writes both into a folder that appears under its name only when it is complete and synced.
 
 mod builder;
+mod changes;
 mod files;
 mod format;
 mod generation;
@@ -13,13 +14,16 @@ mod lexical;
 mod reader;
 mod repair;
 pub mod terms;
+mod vectors;
 mod writer;
 
 pub use builder::GraphOptions;
+pub use changes::{VectorEdit, VectorFrom};
 pub use format::{FORMAT_VERSION, Pointer};
 pub use generation::{
-    BuildReport, GenerationBuilder, LEXICAL_FOLDER, LexicalSection, VECTOR_FILE, open_generation, verify_generation,
+    BuildReport, Generation, GenerationBuilder, GenerationEditor, LEXICAL_FOLDER, LexicalSection, VECTOR_FILE,
+    open_generation, verify_generation,
 };
 pub use lexical::{FieldWeights, LexicalFilter, LexicalHit, LexicalIndex};
-pub use reader::{VectorHit, VectorIndex};
+pub use vectors::{VectorHit, VectorIndex};
 pub use writer::VectorSource;

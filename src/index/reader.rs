@@ -1,20 +1,18 @@
-//! Maps a vector file and searches it.
+//! Maps a vector file.
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use half::f16;
 use memmap2::Mmap;
 use rayon::prelude::*;
 
 use super::format::{
-    BYTES, Block, HEADER_LEN, Header, LEVEL_LINKS, LINKS, POINTERS, Pointer, SCALES, SECTIONS, SectionVectors,
+    BYTES, Block, HEADER_LEN, Header, LEVEL_LINKS, LINKS, POINTERS, Pointer, SCALES, SECTIONS, SUM, SectionVectors,
     TABLE_END, UPPER, VECTORS, decode,
 };
 use super::graph::{GraphView, Links, Scored, Scratch};
-use super::repair::CHECK_EF;
 use crate::compute::similarity::{ByteQuery, ByteRows, dot_f16, to_bytes};
 use crate::error::{Error, Kind, Result};
 
@@ -23,17 +21,8 @@ pub(super) const CHECKED_AT_OPENING: u64 = 64 << 20;
 /// Vectors that one thread looks at in a row.
 const SLICE: usize = 2048;
 
-/// A vector that was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct VectorHit {
-    /// Number of the vector in the file.
-    pub number: u32,
-    /// Inner product with the query; the cosine for vectors of unit length.
-    pub score: f32,
-}
-
 /// A mapped vector file. Opening reads the header; the rest is read as searches touch it.
-pub struct VectorIndex {
+pub(super) struct VectorFile {
     map: Mmap,
     path: PathBuf,
     header: Header,
@@ -42,15 +31,15 @@ pub struct VectorIndex {
     scratch: Mutex<Vec<Scratch>>,
 }
 
-impl std::fmt::Debug for VectorIndex {
+impl std::fmt::Debug for VectorFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VectorIndex").field("path", &self.path).field("header", &self.header).finish_non_exhaustive()
+        f.debug_struct("VectorFile").field("path", &self.path).field("header", &self.header).finish_non_exhaustive()
     }
 }
 
-impl VectorIndex {
+impl VectorFile {
     /// Maps the file. It must not be written to while it is mapped; mingti never rewrites one.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         if cfg!(target_endian = "big") {
             return Err(Error::new(Kind::Usage, "the index needs a little-endian machine").at(path));
         }
@@ -76,42 +65,27 @@ impl VectorIndex {
     }
 
     /// Number of vectors.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.header.vectors as usize
     }
 
-    /// True when there are no vectors.
-    pub fn is_empty(&self) -> bool {
-        self.header.vectors == 0
-    }
-
     /// Values of a vector; 0 for an empty index.
-    pub fn dimension(&self) -> usize {
+    pub(super) fn dimension(&self) -> usize {
         self.header.dimension as usize
     }
 
     /// True when there is a graph to walk; otherwise every vector is looked at.
-    pub fn has_graph(&self) -> bool {
+    pub(super) fn has_graph(&self) -> bool {
         self.header.graph
     }
 
-    /// What vector `number` stands for.
-    pub fn pointer(&self, number: u32) -> Option<Pointer> {
-        self.pointers().get(number as usize).copied()
-    }
-
     /// What each vector stands for.
-    pub fn pointers(&self) -> &[Pointer] {
+    pub(super) fn pointers(&self) -> &[Pointer] {
         self.words(POINTERS, 0)
     }
 
-    /// Number of sections that have vectors.
-    pub fn sections(&self) -> usize {
-        self.header.sections as usize
-    }
-
     /// The vectors of a section, given by its row; none for a section that has none.
-    pub fn section_vectors(&self, section: i64) -> std::ops::Range<u32> {
+    pub(super) fn section_vectors(&self, section: i64) -> std::ops::Range<u32> {
         let sections: &[SectionVectors] = self.words(SECTIONS, 0);
         let found = sections.binary_search_by_key(&section, |entry| entry.section);
         let Some(entry) = found.ok().and_then(|at| sections.get(at)) else { return 0..0 };
@@ -121,64 +95,20 @@ impl VectorIndex {
         }
     }
 
-    /// Similarity of `query` to each vector of `numbers`; nothing for a query that does not fit.
-    pub fn scores(&self, query: &[f32], numbers: std::ops::Range<u32>) -> Vec<f32> {
-        if query.len() != self.dimension() || numbers.end as usize > self.len() {
-            return Vec::new();
-        }
-        numbers.map(|number| self.score(number, query)).collect()
+    /// The sum of all vectors, value by value.
+    pub(super) fn sum(&self) -> &[f64] {
+        self.words(SUM, 0)
     }
 
-    /// The values of vector `number`.
-    pub fn vector(&self, number: u32) -> Option<Vec<f32>> {
-        let halves = |row: &[u16]| row.iter().map(|bits| f16::from_bits(*bits).to_f32()).collect();
-        ((number as usize) < self.len()).then(|| halves(self.row(number)))
+    /// Tells this file from every other.
+    pub(super) fn identity(&self) -> u32 {
+        self.header.checksum
     }
 
-    /// The `k` vectors most similar to `query`, best first; equal ones in the order of their numbers. With a graph the
-    /// walk keeps `ef` candidates (at least `k` and 64) and may miss a vector; with a filter, without a graph or with a large `k`
-    /// every vector is looked at.
-    pub fn search(
-        &self,
-        query: &[f32],
-        k: usize,
-        ef: usize,
-        filter: Option<&(dyn Fn(u32) -> bool + Sync)>,
-    ) -> Result<Vec<VectorHit>> {
-        if self.is_empty() || k == 0 {
-            return Ok(Vec::new());
-        }
-        if query.len() != self.dimension() || query.iter().any(|value| !value.is_finite()) {
-            return Err(Error::new(Kind::Model, "the vector of the query does not fit the index")
-                .at(&self.path)
-                .expected(format!("{} finite values", self.dimension()))
-                .found(format!("{} values", query.len())));
-        }
-        let ef = ef.max(k).max(CHECK_EF);
-        let mut hits = match self.graph() {
-            Some(graph) if filter.is_none() && ef < self.len() / 4 => self.walk(&graph, query, ef),
-            _ => self.exact(query, k, filter),
-        };
-        hits.truncate(k);
-        Ok(hits.into_iter().map(|hit| VectorHit { number: hit.node, score: hit.score }).collect())
-    }
-
-    /// Mean and standard deviation of the similarity of `query` to up to `sample` vectors spread evenly over the index:
-    /// what "unrelated" means for this query and this embedder. None for an empty index or a query that does not fit.
-    pub fn background(&self, query: &[f32], sample: usize) -> Option<(f32, f32)> {
-        let n = self.len();
-        let count = n.min(sample);
-        if count == 0 || query.len() != self.dimension() {
-            return None;
-        }
-        let scores: Vec<f64> = (0..count).map(|i| f64::from(self.score((i * n / count) as u32, query))).collect();
-        let mean = scores.iter().sum::<f64>() / count as f64;
-        let variance = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / count as f64;
-        Some((mean as f32, variance.sqrt() as f32))
-    }
-
-    /// The walk finds by bytes; what it found is ranked by the values themselves.
-    fn walk(&self, graph: &GraphView<'_>, query: &[f32], ef: usize) -> Vec<Scored> {
+    /// The nodes most similar to `query`, best first, at most `ef`, where there is a graph. The walk finds by bytes; what it found
+    /// is ranked by the values themselves.
+    pub(super) fn walk(&self, query: &[f32], ef: usize) -> Option<Vec<Scored>> {
+        let graph = self.graph()?;
         let mut scratch = self.scratch.lock().map_or_else(|_| None, |mut kept| kept.pop()).unwrap_or_default();
         let mut bytes = vec![0i8; graph.rows.stride];
         to_bytes(query, &mut bytes);
@@ -189,15 +119,15 @@ impl VectorIndex {
         if let Ok(mut kept) = self.scratch.lock() {
             kept.push(scratch);
         }
-        hits
+        Some(hits)
     }
 
-    fn exact(&self, query: &[f32], k: usize, filter: Option<&(dyn Fn(u32) -> bool + Sync)>) -> Vec<Scored> {
+    /// The `k` vectors most similar to `query` among those that `keep` leaves, and those as similar as the last, in no order.
+    pub(super) fn exact(&self, query: &[f32], k: usize, keep: &(dyn Fn(u32) -> bool + Sync)) -> Vec<Scored> {
         let slice = |start: usize| {
             let numbers = start as u32..(start + SLICE).min(self.len()) as u32;
             let scored = |node| Scored { score: self.score(node, query), node };
-            let mut hits: Vec<Scored> =
-                numbers.filter(|&number| filter.is_none_or(|keep| keep(number))).map(scored).collect();
+            let mut hits: Vec<Scored> = numbers.filter(|&number| keep(number)).map(scored).collect();
             best(&mut hits, k);
             hits
         };
@@ -208,12 +138,11 @@ impl VectorIndex {
             starts.collect::<Vec<usize>>().into_par_iter().flat_map_iter(slice).collect()
         };
         best(&mut hits, k);
-        hits.sort_unstable_by(|a, b| b.cmp(a));
         hits
     }
 
     /// Checks every byte and every link. Pointers are checked against the store by the caller.
-    pub fn verify(&self) -> Result<()> {
+    pub(super) fn verify(&self) -> Result<()> {
         self.check_sums()?;
         let mut sections: Vec<SectionVectors> = self.words(SECTIONS, 0).to_vec();
         let rising = sections.windows(2).all(|pair| pair[0].section < pair[1].section);
@@ -240,7 +169,7 @@ impl VectorIndex {
             let gap = &self.map[end..block.offset as usize];
             if crc32fast::hash(self.bytes_of(block)) != block.crc || gap.iter().any(|&byte| byte != 0) {
                 let name = match block.kind {
-                    VECTORS | BYTES | SCALES => "vectors",
+                    VECTORS | BYTES | SCALES | SUM => "vectors",
                     POINTERS => "pointers",
                     SECTIONS => "sections",
                     _ => "links",
@@ -252,7 +181,8 @@ impl VectorIndex {
         Ok(())
     }
 
-    fn corrupt(&self, what: &str) -> Error {
+    /// An error about this file.
+    pub(super) fn corrupt(&self, what: &str) -> Error {
         Error::new(Kind::Corrupt, what).at(&self.path).hint("run `mingti index` again")
     }
 
@@ -268,13 +198,14 @@ impl VectorIndex {
         block.map_or(&[], |block| bytemuck::try_cast_slice(self.bytes_of(block)).unwrap_or_default())
     }
 
-    fn row(&self, number: u32) -> &[u16] {
+    /// The values of a vector, as the bits of `f16`.
+    pub(super) fn row(&self, number: u32) -> &[u16] {
         let bits: &[u16] = self.words(VECTORS, 0);
         &bits[number as usize * self.dimension()..][..self.dimension()]
     }
 
     /// Inner product of a vector with a query of the same length.
-    fn score(&self, number: u32, query: &[f32]) -> f32 {
+    pub(super) fn score(&self, number: u32, query: &[f32]) -> f32 {
         dot_f16(self.row(number), query)
     }
 
@@ -295,14 +226,10 @@ impl VectorIndex {
     }
 }
 
-/// Keeps the `k` best, in no order.
-fn best(hits: &mut Vec<Scored>, k: usize) {
+/// Keeps the `k` best and all that are as similar as the last of them, in no order.
+pub(super) fn best(hits: &mut Vec<Scored>, k: usize) {
     if hits.len() > k {
-        hits.select_nth_unstable_by(k - 1, |a, b| b.cmp(a));
-        hits.truncate(k);
+        let last = hits.select_nth_unstable_by(k - 1, |a, b| b.cmp(a)).1.score;
+        hits.retain(|hit| hit.score >= last);
     }
 }
-
-#[cfg(test)]
-#[path = "tests.rs"]
-mod tests;

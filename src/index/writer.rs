@@ -8,7 +8,7 @@ use half::f16;
 
 use super::builder::{self, Graph, GraphOptions};
 use super::format::{
-    ALIGN, BYTES, Block, Header, LEVEL_LINKS, LINKS, NONE, POINTERS, Pointer, SCALES, SECTIONS, SectionVectors,
+    ALIGN, BYTES, Block, Header, LEVEL_LINKS, LINKS, NONE, POINTERS, Pointer, SCALES, SECTIONS, SUM, SectionVectors,
     TABLE_END, UPPER, VECTORS, encode,
 };
 use super::repair::{Repaired, repair};
@@ -76,11 +76,13 @@ pub(super) fn write(
     let mut scales = Vec::with_capacity(if with_graph { n } else { 0 });
     file.begin(VECTORS, 0).map_err(fail)?;
     let (mut values, mut bits) = (vec![0f32; dimension], vec![0u16; dimension]);
+    let mut sum = vec![0f64; dimension];
     for number in 0..n {
         vectors.vector(number, &mut values)?;
-        for (bits, value) in bits.iter_mut().zip(&mut values) {
+        for ((bits, value), sum) in bits.iter_mut().zip(&mut values).zip(&mut sum) {
             let stored = f16::from_f32(*value);
             (*bits, *value) = (stored.to_bits(), stored.to_f32());
+            *sum += f64::from(*value);
         }
         if with_graph {
             scales.push(to_bytes(&values, &mut bytes[number * stride..][..stride]));
@@ -89,6 +91,7 @@ pub(super) fn write(
     }
     file.block(POINTERS, 0, bytemuck::cast_slice(pointers)).map_err(fail)?;
     file.block(SECTIONS, 0, bytemuck::cast_slice(&sections)).map_err(fail)?;
+    file.block(SUM, 0, bytemuck::cast_slice(&sum)).map_err(fail)?;
 
     let mut written = Written::default();
     let mut graph = Graph::default();
@@ -117,6 +120,7 @@ pub(super) fn write(
         links: graph.links as u32,
         blocks: 0,
         sections: sections.len() as u32,
+        checksum: 0,
     };
     file.finish(header).map_err(fail)?;
     Ok(written)

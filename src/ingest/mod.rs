@@ -25,9 +25,12 @@ pub use review::{ReviewSummary, Ruling, review};
 pub use tier::{Effort, Tier};
 pub use units::passage_units;
 
+use std::path::Path;
+
 use crate::error::{Error, Kind, Result};
 use crate::extractor::Extractor;
-use crate::store::Writer;
+use crate::proposition::UnitKind;
+use crate::store::{Reader, Writer};
 
 /// Bytes of extractor's outputs that are kept although no section uses them any more: a text that is changed back, or a model that
 /// is chosen again, need not be asked about twice.
@@ -64,10 +67,62 @@ pub fn index(
     let mut writer = Writer::open_or_create(&options.index)?;
     update::update(&mut writer, &found, &settings, progress, interrupt, &mut summary)?;
     update::extract(&mut writer, &settings, &mut extractor, progress, interrupt, &mut summary)?;
-    build::publish(&mut writer, options, embedder, progress, interrupt, &mut summary)?;
+    build::publish(&mut writer, options, embedder, build::Make::Update, progress, interrupt, &mut summary)?;
     if summary.model.asked_sentences > 0 {
         writer.trim_extractions(UNUSED_EXTRACTIONS)?;
     }
+    Ok(summary)
+}
+
+/// Builds the files of the index in `index` in one piece, so that nothing of what changed since the last time lies beside them. Does
+/// nothing when nothing does.
+///
+/// `embedder` must be the one that filled the index; another one embeds everything anew.
+///
+/// # Errors
+/// There is no finished index, another process writes to it, or the disk fails.
+pub fn compact(
+    index: &Path,
+    embedder: &dyn PassageEmbedder,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+) -> Result<IndexSummary> {
+    rebuild(index, build::Make::Compact, embedder, progress, interrupt)
+}
+
+/// Builds the files of the index in `index` from its database, whatever state they are in. The database itself cannot be repaired.
+///
+/// # Errors
+/// As [`compact`].
+pub fn repair(
+    index: &Path,
+    embedder: &dyn PassageEmbedder,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+) -> Result<IndexSummary> {
+    rebuild(index, build::Make::Anew, embedder, progress, interrupt)
+}
+
+fn rebuild(
+    index: &Path,
+    make: build::Make,
+    embedder: &dyn PassageEmbedder,
+    progress: &mut dyn FnMut(Progress),
+    interrupt: &Interrupt,
+) -> Result<IndexSummary> {
+    let unit = Reader::open(index)?.require_generation()?.unit.clone();
+    let mut writer = Writer::open_or_create(index)?;
+    let waiting = writer.view().pending()?.len();
+    if waiting > 0 {
+        return Err(Error::new(Kind::Usage, "an indexing run was not finished")
+            .at(index)
+            .found(format!("{waiting} sections that wait for their statements"))
+            .hint("run the same `mingti index` command again first"));
+    }
+    let unit = serde_json::from_value(unit.into()).unwrap_or(UnitKind::Proposition);
+    let options = IndexOptions { unit, ..IndexOptions::new(index, Vec::new()) };
+    let mut summary = IndexSummary::default();
+    build::publish(&mut writer, &options, embedder, make, progress, interrupt, &mut summary)?;
     Ok(summary)
 }
 

@@ -31,6 +31,8 @@ pub struct IndexOptions {
     pub window: usize,
     /// How the vector index is built.
     pub graph: GraphOptions,
+    /// Vectors from which on an index with few changes is not built anew: what changed is written beside it.
+    pub patch_from: usize,
     /// Confidence below which a statement that no gate objects to waits for review, in [0, 1].
     pub review_below: f32,
 }
@@ -47,6 +49,7 @@ impl IndexOptions {
             date: None,
             window: 500,
             graph: GraphOptions::default(),
+            patch_from: 2_000,
             review_below: REVIEW_BELOW,
         }
     }

@@ -96,7 +96,7 @@ pub fn review(
     if summary.waiting == 0 {
         let unit = serde_json::from_value(unit.into()).unwrap_or(UnitKind::Proposition);
         let options = IndexOptions { unit, ..IndexOptions::new(index, Vec::new()) };
-        build::publish(&mut writer, &options, embedder, progress, interrupt, &mut done)?;
+        build::publish(&mut writer, &options, embedder, build::Make::Update, progress, interrupt, &mut done)?;
     }
     (summary.embedded, summary.units, summary.generation) = (done.embedded, done.units, done.generation);
     Ok(summary)

@@ -2,7 +2,7 @@
 //!
 //! Cosines and BM25 scores live on different scales, and both scales depend on embedder, corpus and question. Cosines of
 //! multilingual-e5 lie between about 0.75 and 0.95 for whatever text, so what counts is how far a cosine stands above
-//! those of unrelated text. That background is measured for every question on a sample of the index. BM25 is set against
+//! those of unrelated text. That background is the mean over all vectors of the index. BM25 is set against
 //! the best section's and against what a section would get that holds every term of the question, so that the best of a
 //! poor lot does not count as much as a full match.
 
@@ -17,8 +17,6 @@ pub struct Ranking {
     pub density: f32,
     /// Sections that the lexical index hands over.
     pub lexical_pool: usize,
-    /// Vectors of the sample that the background of a question is measured on.
-    pub background_sample: usize,
     /// Candidates that a walk through the graph keeps.
     pub ef: usize,
     /// A result shorter than this, in code points, takes in its neighbours under the same headings.
@@ -37,7 +35,6 @@ impl Default for Ranking {
             lexical_for_codes: 0.6,
             density: 0.1,
             lexical_pool: 50,
-            background_sample: 512,
             ef: 128,
             expand_below: 200,
             propositions: 5,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::document::{Format, PathPattern, Span};
 use crate::error::{Error, Kind, Result};
-use crate::index::{FieldWeights, LexicalFilter, LexicalIndex, VectorIndex, open_generation};
+use crate::index::{FieldWeights, Generation, LexicalFilter, LexicalIndex, VectorIndex, open_generation};
 use crate::proposition::{EntityPlaces, UnitKind, entities, entity_key, is_contents_list};
 use crate::store::{DocumentRow, Reader, SectionRow, UnitRow, generation_dir};
 
@@ -86,7 +86,7 @@ impl Searcher {
             let reader = Reader::open(dir)?;
             let number = reader.require_generation()?.number;
             match open_generation(&generation_dir(dir, number)) {
-                Ok((vectors, lexical)) => break (reader, vectors, lexical),
+                Ok(Generation { vectors, lexical }) => break (reader, vectors, lexical),
                 Err(error) if error.is_missing() && attempt < OPEN_ATTEMPTS => attempt += 1,
                 Err(error) if error.is_missing() => {
                     return Err(Error::new(Kind::Corrupt, "the files of the index are missing")
@@ -164,9 +164,7 @@ impl Searcher {
             _ => Some(self.embed(&request.query)?),
         };
         let question = Question::new(&request.query, &self.lexical)?;
-        let background = vector
-            .as_deref()
-            .and_then(|vector| self.vectors.background(vector, self.ranking.background_sample).map(|(mean, _)| mean));
+        let background = vector.as_deref().and_then(|vector| self.vectors.background(vector));
         let scale = Scale {
             background: background.unwrap_or(0.0),
             lexical_weight: if question.names_code { self.ranking.lexical_for_codes } else { self.ranking.lexical },
@@ -296,12 +294,10 @@ impl Searcher {
             if evidence.cosine.is_none()
                 && let Some(vector) = &asked.vector
             {
-                let numbers = self.vectors.section_vectors(section);
-                let scores = numbers.clone().zip(self.vectors.scores(vector, numbers));
-                let wanted = scores.filter(|(number, _)| {
-                    self.vectors.pointer(*number).is_some_and(|pointer| asked.wants(pointer.unit))
-                });
-                evidence.cosine = wanted.map(|(_, score)| score).reduce(f32::max);
+                let numbers = self.vectors.section_vectors(section).into_iter();
+                let wanted = numbers
+                    .filter(|&number| self.vectors.pointer(number).is_some_and(|pointer| asked.wants(pointer.unit)));
+                evidence.cosine = wanted.filter_map(|number| self.vectors.score(vector, number)).reduce(f32::max);
             }
             Candidate { section, evidence, score: 0.0 }
         });
@@ -416,9 +412,10 @@ impl Searcher {
         let numbers = self.vectors.section_vectors(candidate.section);
         let cosines: HashMap<i64, (u32, f32)> = match &asked.vector {
             Some(vector) => numbers
-                .clone()
-                .zip(self.vectors.scores(vector, numbers))
-                .filter_map(|(number, cosine)| Some((self.vectors.pointer(number)?.unit, (number, cosine))))
+                .into_iter()
+                .filter_map(|number| {
+                    Some((self.vectors.pointer(number)?.unit, (number, self.vectors.score(vector, number)?)))
+                })
                 .collect(),
             None => HashMap::new(),
         };
@@ -490,8 +487,8 @@ impl Searcher {
         reader.integrity()?;
         let folder = generation_dir(dir, generation);
         crate::index::verify_generation(&folder)?;
-        let (vectors, lexical) = open_generation(&folder)?;
-        let mut number = 0u32;
+        let Generation { vectors, lexical } = open_generation(&folder)?;
+        let mut number = 0usize;
         let corrupt = |what: String| Error::new(Kind::Corrupt, what).at(&folder).hint("run `mingti index` again");
         let mut sections = 0usize;
         let documents: HashMap<i64, DocumentRow> =
@@ -500,8 +497,8 @@ impl Searcher {
             let known = documents.contains_key(&document.row) && section.document == document.row;
             let at = vectors.section_vectors(section.row);
             sections += 1;
-            if !known || at.start != number && !at.is_empty() {
-                return Err(corrupt(format!("the vectors of section {} are out of order", section.id)));
+            if !known {
+                return Err(corrupt(format!("section {} belongs to no document", section.id)));
             }
             let units = reader.view().units(section.row)?;
             let mut expected = units.iter().filter(|unit| unit.unit.is_searchable());
@@ -522,7 +519,7 @@ impl Searcher {
                 Some(unit) => Err(corrupt(format!("unit {} has no vector", unit.id))),
             }
         })?;
-        if number as usize != vectors.len() || sections != lexical.len() {
+        if number != vectors.len() || sections != lexical.len() {
             return Err(corrupt(format!(
                 "{} vectors for {number} units and {} lexical entries for {sections} sections",
                 vectors.len(),

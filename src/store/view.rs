@@ -51,6 +51,24 @@ impl<'c> View<'c> {
         )
     }
 
+    /// The documents that the generation before did not have as they are, in order of their paths.
+    pub fn documents_that_came(&self) -> Result<Vec<DocumentRow>> {
+        self.collect(
+            &format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE {VISIBLE} AND born = ?1 ORDER BY path"),
+            params![self.generation as i64],
+            document_row,
+        )
+    }
+
+    /// The documents that only the generation before had as they are.
+    pub fn documents_that_went(&self) -> Result<Vec<DocumentRow>> {
+        self.collect(
+            &format!("SELECT {DOCUMENT_COLUMNS} FROM document WHERE died = ?1 AND born < ?1 ORDER BY path"),
+            params![self.generation as i64],
+            document_row,
+        )
+    }
+
     /// The document with this path.
     pub fn document_by_path(&self, path: &str) -> Result<Option<DocumentRow>> {
         self.one(
@@ -177,10 +195,19 @@ impl<'c> View<'c> {
     }
 
     /// Calls `each` with every section and its document, in order of path and place.
-    pub fn for_each_section(&self, mut each: impl FnMut(&DocumentRow, &SectionRow) -> Result<()>) -> Result<()> {
-        for document in self.documents()? {
+    pub fn for_each_section(&self, each: impl FnMut(&DocumentRow, &SectionRow) -> Result<()>) -> Result<()> {
+        self.for_each_section_of(&self.documents()?, each)
+    }
+
+    /// The same for the sections of `documents`.
+    pub fn for_each_section_of(
+        &self,
+        documents: &[DocumentRow],
+        mut each: impl FnMut(&DocumentRow, &SectionRow) -> Result<()>,
+    ) -> Result<()> {
+        for document in documents {
             for section in self.sections(document.row)? {
-                each(&document, &section)?;
+                each(document, &section)?;
             }
         }
         Ok(())
@@ -188,12 +215,21 @@ impl<'c> View<'c> {
 
     /// Calls `each` with every searchable unit in order of path, place of the section and place of the unit. That order
     /// numbers the vectors.
-    pub fn for_each_unit(&self, mut each: impl FnMut(SearchableUnit<'_>) -> Result<()>) -> Result<()> {
+    pub fn for_each_unit(&self, each: impl FnMut(SearchableUnit<'_>) -> Result<()>) -> Result<()> {
+        self.for_each_unit_of(&self.documents()?, each)
+    }
+
+    /// The same for the units of `documents`.
+    pub fn for_each_unit_of(
+        &self,
+        documents: &[DocumentRow],
+        mut each: impl FnMut(SearchableUnit<'_>) -> Result<()>,
+    ) -> Result<()> {
         let sql = "SELECT u.row, s.row, s.heading_path, u.statement, u.kind, u.status \
              FROM section s JOIN unit u ON u.section = s.row \
              WHERE s.document = ?1 AND u.status <> 'rejected' ORDER BY s.ordinal, u.ordinal";
         let mut statement = self.connection.prepare_cached(sql).map_err(self.fail())?;
-        for document in self.documents()? {
+        for document in documents {
             let mut rows = statement.query(params![document.row]).map_err(self.fail())?;
             let mut headings: (i64, Vec<String>) = (-1, Vec::new());
             while let Some(row) = rows.next().map_err(self.fail())? {

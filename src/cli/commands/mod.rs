@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod compact;
 mod demo;
 mod eval;
 mod extract;
@@ -28,5 +29,6 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Eval(command) => eval::run(&settings, command),
         Command::Status(args) => status::run(&settings, &args),
         Command::Verify(args) => verify::run(&settings, &args),
+        Command::Compact(args) => compact::run(&settings, &args),
     }
 }

@@ -1,6 +1,7 @@
 //! `mingti verify`: every file and every pointer of the index.
 
 use mingti::document::Span;
+use mingti::ingest;
 use mingti::query::Searcher;
 use mingti::store::{Reader, View};
 use serde::Serialize;
@@ -22,6 +23,8 @@ struct Report {
     sections: usize,
     units: usize,
     vectors: usize,
+    /// The files were built anew because something was wrong with them.
+    repaired: bool,
     /// Empty when all is well.
     faults: Vec<String>,
 }
@@ -42,6 +45,32 @@ impl Report {
 
 /// Runs the command.
 pub(crate) fn run(settings: &Settings, args: &VerifyArgs) -> Outcome {
+    let mut report = check(settings)?;
+    if args.repair && !report.faults.is_empty() {
+        report.faults.iter().for_each(output::complain);
+        super::compact::rebuild(settings, ingest::repair)?;
+        report = Report { repaired: true, ..check(settings)? };
+    }
+    let mut out = Out::stdout();
+    if args.json {
+        out.json(&report)?;
+    } else if report.faults.is_empty() {
+        out.text(&format!(
+            "{}: generation {}, {} documents, {} sections, {} units, {} vectors\n",
+            if report.repaired { "repaired" } else { "ok" },
+            report.generation,
+            report.documents,
+            report.sections,
+            report.units,
+            report.vectors
+        ))?;
+    }
+    report.faults.iter().for_each(output::complain);
+    Ok(if report.faults.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// Looks at everything.
+fn check(settings: &Settings) -> Outcome<Report> {
     let reader = Reader::open(&settings.index)?;
     let generation = reader.require_generation()?.clone();
     let mut report =
@@ -49,18 +78,7 @@ pub(crate) fn run(settings: &Settings, args: &VerifyArgs) -> Outcome {
     report.check(Searcher::verify(&settings.index));
     let checked = store(reader.view(), &mut report);
     report.check(checked);
-
-    let mut out = Out::stdout();
-    if args.json {
-        out.json(&report)?;
-    } else if report.faults.is_empty() {
-        out.text(&format!(
-            "ok: generation {}, {} documents, {} sections, {} units, {} vectors\n",
-            report.generation, report.documents, report.sections, report.units, report.vectors
-        ))?;
-    }
-    report.faults.iter().for_each(output::complain);
-    Ok(if report.faults.is_empty() { Exit::Done } else { Exit::Failed })
+    Ok(report)
 }
 
 /// Sections tile their documents, and ranges lie in their sections.
