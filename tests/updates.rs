@@ -17,14 +17,14 @@ const DIMENSION: usize = 48;
 struct Pairs;
 
 fn vector(text: &str) -> Vec<f32> {
-    let mut vector = vec![0.05f32; DIMENSION];
+    let mut vector = [0.05f32; DIMENSION];
     let chars: Vec<char> = text.chars().collect();
     for pair in chars.windows(2) {
         let hash = (pair[0] as usize).wrapping_mul(31).wrapping_add(pair[1] as usize).wrapping_mul(2_654_435_761);
         vector[(hash >> 7) % DIMENSION] += 1.0;
     }
     let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-    vector.iter().map(|x| x / norm).collect()
+    vector.map(|x| x / norm).to_vec()
 }
 
 impl PassageEmbedder for Pairs {
@@ -202,6 +202,8 @@ fn changes_one_after_the_other_give_the_answers_of_an_index_built_at_once() {
     same(&answers(&home.at("a")), &answers(&last));
     let size = |index: &Path| fs::metadata(folder(index).join(VECTOR_FILE)).unwrap().len();
     assert_eq!(size(&home.at("a")), size(&last));
+    let cached = |index: &Path| Reader::open(index).unwrap().view().counts().unwrap().cached_embeddings;
+    assert_eq!(cached(&home.at("a")), cached(&last), "vectors of texts that are gone are gone");
     // Nothing to do is nothing done.
     assert_eq!(ingest::compact(&home.at("a"), &Pairs, &mut |_| {}, &Interrupt::new()).unwrap().generation, None);
 }

@@ -16,6 +16,8 @@ use crate::store::{CacheKey, DocumentRow, GenerationRow, SearchableUnit, Writer,
 
 /// Texts that are embedded and kept together.
 const BATCH: usize = 128;
+/// Bytes of vectors that are kept although no unit has them any more: a text that is changed back need not be embedded twice.
+const UNUSED_EMBEDDINGS: u64 = 64 << 20;
 /// Past so many vectors outside the graph, each of which every question looks at, everything is built anew.
 const MOST_ADDED: usize = 10_000;
 /// So is it when one in so many vectors is outside the graph or dead.
@@ -94,9 +96,9 @@ pub(super) fn publish(
         None => None,
     };
     drop(before);
-    let vectors = match patched {
-        Some(vectors) => vectors,
-        None => run.build()?,
+    let (vectors, used) = match patched {
+        Some(vectors) => (vectors, None),
+        None => run.build().map(|(vectors, used)| (vectors, Some(used)))?,
     };
     let Run { writer, fingerprint, progress, summary, .. } = run;
     summary.units = vectors;
@@ -113,6 +115,12 @@ pub(super) fn publish(
     })?;
     summary.generation = Some(number);
     (progress)(Progress::Published { generation: number });
+    if let Some(used) = used {
+        writer.trim_embeddings(&used, if make == Make::Update { UNUSED_EMBEDDINGS } else { 0 })?;
+    }
+    if make != Make::Update {
+        writer.shrink();
+    }
     Ok(())
 }
 
@@ -132,8 +140,8 @@ impl Run<'_> {
         generation_dir(&self.options.index, self.writer.next_generation())
     }
 
-    /// Builds everything from the store. Returns the number of vectors.
-    fn build(&mut self) -> Result<usize> {
+    /// Builds everything from the store. Returns the number of vectors and their keys in the cache.
+    fn build(&mut self) -> Result<(usize, HashSet<CacheKey>)> {
         let documents = self.writer.view().documents()?;
         let jobs = self.embed(&documents)?;
         self.interrupt.check()?;
@@ -147,7 +155,8 @@ impl Run<'_> {
             Ok(())
         };
         let source = VectorSource::new(jobs.len(), dimension, &mut read);
-        Ok(builder.finish(source, &pointers, &self.options.graph)?.vectors)
+        let vectors = builder.finish(source, &pointers, &self.options.graph)?.vectors;
+        Ok((vectors, jobs.into_iter().map(|job| job.key).collect()))
     }
 
     /// Makes the next generation out of `before` and the documents that came and went, unless they are so many that everything is

@@ -1,5 +1,7 @@
 //! Caches keyed by everything that shapes their values, so that no text is extracted or embedded twice.
 
+use std::collections::HashSet;
+
 use half::f16;
 use rusqlite::{OptionalExtension, params};
 
@@ -63,6 +65,47 @@ impl Writer {
         Ok(bytes
             .filter(|bytes| bytes.len() == 2 * dimension)
             .map(|bytes| bytes.chunks_exact(2).map(|pair| f16::from_le_bytes([pair[0], pair[1]]).to_f32()).collect()))
+    }
+
+    /// Removes vectors whose keys are not among `used`, if they take more than `limit` bytes together. Gives the bytes removed.
+    pub fn trim_embeddings(&mut self, used: &HashSet<CacheKey>, limit: u64) -> Result<u64> {
+        let path = self.path().to_owned();
+        let fail = failed("cannot trim the embedding cache", &path);
+        let mut unused: Vec<CacheKey> = Vec::new();
+        let mut bytes = 0u64;
+        {
+            let mut statement = self
+                .connection()
+                .prepare("SELECT key, octet_length(vector) FROM embedding_cache")
+                .map_err(&fail)?;
+            let mut rows = statement.query([]).map_err(&fail)?;
+            while let Some(row) = rows.next().map_err(&fail)? {
+                let key: CacheKey = row.get(0).map_err(&fail)?;
+                if !used.contains(&key) {
+                    unused.push(key);
+                    bytes += u64::try_from(row.get::<_, i64>(1).map_err(&fail)?).unwrap_or(0);
+                }
+            }
+        }
+        if bytes <= limit {
+            return Ok(0);
+        }
+        let transaction = self.connection_mut().transaction().map_err(&fail)?;
+        {
+            let mut delete =
+                transaction.prepare_cached("DELETE FROM embedding_cache WHERE key = ?1").map_err(&fail)?;
+            for key in &unused {
+                delete.execute(params![key]).map_err(&fail)?;
+            }
+        }
+        transaction.commit().map_err(&fail)?;
+        Ok(bytes)
+    }
+
+    /// Gives the room of what was removed back to the file system. Best effort: a reader that holds a snapshot puts it off.
+    pub fn shrink(&mut self) {
+        let _ = self.connection().execute_batch("VACUUM");
+        self.empty_log();
     }
 
     /// Keeps vectors as f16, in one transaction. The index stores f16 too, so a vector from the cache and a fresh one

@@ -184,7 +184,7 @@ impl Writer {
 
     /// Moves the write-ahead log into the database, so that the index can be copied and read from read-only media. Best
     /// effort, without waiting: a reader that holds its snapshot puts it off until next time.
-    fn empty_log(&self) {
+    pub(super) fn empty_log(&self) {
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         let _ = self.connection.busy_timeout(BUSY_TIMEOUT);
