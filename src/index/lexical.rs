@@ -111,13 +111,15 @@ fn schema() -> (Schema, Fields) {
 
 fn failed(what: &'static str, path: &Path) -> impl Fn(TantivyError) -> Error {
     move |source| {
-        let full = match &source {
+        let known = match &source {
             TantivyError::IoError(error) => error.kind() == io::ErrorKind::StorageFull,
             TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, .. }) => {
                 io_error.kind() == io::ErrorKind::StorageFull
             }
             _ => false,
         };
+        // Some of its errors are words only; this is the number of "no space left" on Unix.
+        let full = known || cfg!(unix) && source.to_string().contains("(os error 28)");
         let kind = match &source {
             TantivyError::DataCorruption(_) | TantivyError::SchemaError(_) => Kind::Corrupt,
             TantivyError::IncompatibleIndex(_) => Kind::TooNew,
@@ -125,7 +127,14 @@ fn failed(what: &'static str, path: &Path) -> impl Fn(TantivyError) -> Error {
             _ => Kind::Io,
         };
         let error = Error::new(kind, what).at(path).because(source);
-        if full { error.hint("free some disk space and run the command again; finished work is kept") } else { error }
+        match kind {
+            _ if full => error.hint("free some disk space and run the command again; finished work is kept"),
+            // A thread that writes does not say why it gave up.
+            Kind::Io => {
+                error.hint("see whether the disk is full or faulty and run the command again; finished work is kept")
+            }
+            _ => error,
+        }
     }
 }
 

@@ -74,10 +74,8 @@ impl Writer {
         let mut unused: Vec<CacheKey> = Vec::new();
         let mut bytes = 0u64;
         {
-            let mut statement = self
-                .connection()
-                .prepare("SELECT key, octet_length(vector) FROM embedding_cache")
-                .map_err(&fail)?;
+            let mut statement =
+                self.connection().prepare("SELECT key, octet_length(vector) FROM embedding_cache").map_err(&fail)?;
             let mut rows = statement.query([]).map_err(&fail)?;
             while let Some(row) = rows.next().map_err(&fail)? {
                 let key: CacheKey = row.get(0).map_err(&fail)?;
@@ -92,8 +90,7 @@ impl Writer {
         }
         let transaction = self.connection_mut().transaction().map_err(&fail)?;
         {
-            let mut delete =
-                transaction.prepare_cached("DELETE FROM embedding_cache WHERE key = ?1").map_err(&fail)?;
+            let mut delete = transaction.prepare_cached("DELETE FROM embedding_cache WHERE key = ?1").map_err(&fail)?;
             for key in &unused {
                 delete.execute(params![key]).map_err(&fail)?;
             }

@@ -110,6 +110,9 @@ pub(super) fn failed(what: &'static str, path: &Path) -> impl Fn(rusqlite::Error
             Some(ErrorCode::DiskFull) => {
                 error.hint("free some disk space and run the command again; finished work is kept")
             }
+            Some(ErrorCode::SystemIoFailure) => {
+                error.hint("see whether the disk is full or faulty and run the command again; finished work is kept")
+            }
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 error.hint("the database is damaged; move the index folder away and index again")
             }
