@@ -302,14 +302,22 @@ impl PackedMatrix {
 }
 
 fn write_lane(group: &blocks::Group, layout: Layout, lane: usize, out: &mut [u8]) {
-    for (i, &q) in group.q.iter().enumerate() {
-        match layout {
-            Layout::Four => {
-                let (column, shift) = if i < 16 { (i, 0) } else { (i - 16, 4) };
-                out[column / 4 * 64 + lane * 4 + column % 4] |= q << shift;
+    // Four columns at a time: they lie side by side in the group and in the tile.
+    let (quads, _) = group.q.as_chunks::<4>();
+    match layout {
+        Layout::Four => {
+            for (chunk, (low, high)) in quads[..4].iter().zip(&quads[4..]).enumerate() {
+                let to = &mut out[chunk * 64 + lane * 4..][..4];
+                for i in 0..4 {
+                    to[i] = low[i] | high[i] << 4;
+                }
             }
-            Layout::Eight => out[i / 4 * 64 + lane * 4 + i % 4] = q,
-            Layout::Signed | Layout::SignedHalves => out[i / 4 * 64 + lane * 4 + i % 4] = q + (128 - group.centre),
+        }
+        Layout::Eight | Layout::Signed | Layout::SignedHalves => {
+            let excess = if layout == Layout::Eight { 0 } else { 128 - group.centre };
+            for (chunk, quad) in quads.iter().enumerate() {
+                out[chunk * 64 + lane * 4..][..4].copy_from_slice(&quad.map(|q| q + excess));
+            }
         }
     }
     let parts = layout.parts();

@@ -7,6 +7,8 @@ mod settings;
 mod table;
 mod weights;
 
+use std::sync::Arc;
+
 use candle_core::Device;
 use rayon::prelude::*;
 
@@ -107,6 +109,9 @@ impl Encoder {
     }
 }
 
+/// Builds a tokenizer.
+type Tokenizing = Box<dyn FnOnce() -> Result<TextTokenizer> + Send>;
+
 /// A loaded embedding model. Shared by reference between threads.
 pub struct Embedder {
     name: String,
@@ -132,16 +137,16 @@ impl Embedder {
     /// When a file is missing, damaged or of an unsupported kind, or the device cannot be opened.
     pub fn load(files: &ModelFiles, device: DeviceChoice) -> Result<Self> {
         let device = device.open()?;
-        let (settings, weights, tokenizer) = if files.is_gguf() {
-            let file = GgufFile::open(&files.main)?;
-            let tokenizer = TextTokenizer::of_gguf(&file)?;
-            (settings::from_gguf(&file)?, Weights::Gguf(file), tokenizer)
+        let (settings, weights, tokenizer): (_, _, Tokenizing) = if files.is_gguf() {
+            let file = Arc::new(GgufFile::open(&files.main)?);
+            let settings = settings::from_gguf(&file)?;
+            (settings, Weights::Gguf(Arc::clone(&file)), Box::new(move || TextTokenizer::of_gguf(&file)))
         } else {
             let settings = settings::from_folder(files.dir())?;
-            let tokenizer = tokenizer::from_json(&files.dir().join("tokenizer.json"))?;
-            let tokenizer = TextTokenizer::General(Box::new(tokenizer));
             let weights = Weights::from_safetensors(SafetensorsFile::open(&files.main)?);
-            (settings, weights.map_err(|e| e.at(&files.main))?, tokenizer)
+            let path = files.dir().join("tokenizer.json");
+            let tokenizer = move || Ok(TextTokenizer::General(Box::new(tokenizer::from_json(&path)?)));
+            (settings, weights.map_err(|e| e.at(&files.main))?, Box::new(tokenizer))
         };
         let max_tokens = settings.max_tokens;
         if max_tokens < 8 {
@@ -154,7 +159,15 @@ impl Embedder {
             "sha256={};pooling={};query={:?};passage={:?};tokens={max_tokens};revision={REVISION}",
             files.checksum, settings.pooling, files.query_prefix, files.passage_prefix,
         );
-        let encoder = Encoder::load(settings.bert, weights, &device).map_err(|e| e.at(&files.main))?;
+        // Each takes about as long as the other, and a single question waits for both.
+        let (tokenizer, encoder) = std::thread::scope(|scope| {
+            let tokenizer = scope.spawn(tokenizer);
+            let encoder = Encoder::load(settings.bert, weights, &device).map_err(|e| e.at(&files.main));
+            (tokenizer.join(), encoder)
+        });
+        let tokenizer = tokenizer
+            .map_err(|_| Error::new(ErrorKind::Internal, "the tokenizer could not be built").at(&files.main))?;
+        let (tokenizer, encoder) = (tokenizer?, encoder?);
         Ok(Self {
             name: files.id.clone(),
             tokenizer,

@@ -1,6 +1,7 @@
 //! Where a BERT encoder's weights come from: safetensors or GGUF, under one set of names.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use candle_core::CpuStorage;
 use candle_core::quantized::GgmlDType;
@@ -27,7 +28,7 @@ pub(super) enum Part {
 
 /// The tensors of one model.
 pub(super) enum Weights {
-    Gguf(GgufFile),
+    Gguf(Arc<GgufFile>),
     /// Names may stand under a prefix, such as `bert.`.
     Safetensors {
         file: SafetensorsFile,

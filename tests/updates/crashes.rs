@@ -29,8 +29,7 @@ fn child() {
     let done = work(task.to_str().unwrap(), Path::new(&folder));
     // The shim ends the process before this, or makes an error of a full disk.
     if let Err(error) = done {
-        eprintln!("{error}");
-        std::process::exit(1);
+        panic!("{error}");
     }
 }
 
