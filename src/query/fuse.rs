@@ -31,7 +31,7 @@ pub struct Ranking {
 impl Default for Ranking {
     fn default() -> Self {
         Self {
-            lexical: 0.4,
+            lexical: 0.35,
             lexical_for_codes: 0.6,
             density: 0.1,
             lexical_pool: 50,
