@@ -12,6 +12,8 @@ use super::blocks::{self, GROUP};
 use super::quantize::quantize;
 use crate::error::{Error, Kind, Result};
 
+/// Values up to which activations are rounded by the thread that asks for it.
+const FEW: usize = 64 * 1024;
 /// Weight rows in a tile: the 32-bit lanes of a 512-bit register.
 pub(super) const LANES: usize = 16;
 /// Activation rows that a kernel takes at once: enough to pay for unpacking the weights, few enough for registers.
@@ -78,15 +80,19 @@ impl Activations {
             parts.push((range[0], range[1] - range[0], part));
             rest = after;
         }
-        parts.into_par_iter().for_each_init(
-            || vec![0f32; columns],
-            |buffer, (first, n, cells)| {
-                for i in 0..n {
-                    fill(first + i, buffer);
-                    quantize(buffer, &mut cells[i..], n);
-                }
-            },
-        );
+        let work = |buffer: &mut Vec<f32>, (first, n, cells): (usize, usize, &mut [Cell])| {
+            for i in 0..n {
+                fill(first + i, buffer);
+                quantize(buffer, &mut cells[i..], n);
+            }
+        };
+        // Waking other threads takes longer than rounding a short text.
+        if rows * columns <= FEW {
+            let mut buffer = vec![0f32; columns];
+            parts.into_iter().for_each(|part| work(&mut buffer, part));
+        } else {
+            parts.into_par_iter().for_each_init(|| vec![0f32; columns], work);
+        }
         Self { columns, starts, cells }
     }
 

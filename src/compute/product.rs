@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::packed::{Activations, BATCH, LANES, PackedMatrix};
+use super::packed::{Activations, BATCH, Batch, LANES, Layout, PackedMatrix};
 use super::{Isa, kernel_avx2, kernel_avx512, kernel_neon, kernel_plain};
 
 /// Activations (bytes of quanta) that are multiplied with all tiles before the next: half of a usual second-level cache.
@@ -11,6 +11,13 @@ const NEAR: usize = 512 * 1024;
 
 /// Tiles whose results are written together: a row of the output gets whole pieces, not a cache line at a time.
 const SIDE: usize = 4;
+
+/// Weights (bytes of tiles) and multiplications up to which a product is done by the thread that asks for it.
+const SMALL: usize = 512 * 1024;
+const FEW: usize = 16_000_000;
+
+/// A kernel: products of a batch with the rows of a tile.
+type Kernel = fn(Layout, &[u8], Batch<'_>, &mut [[f32; LANES]; BATCH]);
 
 /// The output of a product, written by several threads in disjoint places.
 #[derive(Clone, Copy)]
@@ -59,7 +66,7 @@ impl PackedMatrix {
     pub fn multiply_with(&self, isa: Isa, x: &Activations, out: &mut [f32]) {
         assert_eq!(x.columns(), self.columns(), "activations and weights differ in width");
         assert_eq!(out.len(), x.rows() * self.rows(), "the output has another shape");
-        let kernel = match isa.min(Isa::best()) {
+        let kernel: Kernel = match isa.min(Isa::best()) {
             Isa::Avx512Vnni => kernel_avx512::tile,
             Isa::Avx2 => kernel_avx2::tile,
             Isa::NeonDot => kernel_neon::tile,
@@ -67,32 +74,42 @@ impl PackedMatrix {
         };
         let target = Scatter { out: out.as_mut_ptr(), rows: x.rows(), columns: self.rows() };
         let tile_bytes = self.tile_bytes();
+        // Waking other threads takes longer than a short text through a small layer.
+        if self.tiles().len() <= SMALL && x.rows() * self.columns() * self.rows() <= FEW {
+            return self.multiply_tiles(kernel, x, target, 0, self.tiles());
+        }
         // Several tasks a thread, so that a thread that was interrupted does not hold up the others.
         let tiles_per_task = self.rows().div_ceil(LANES).div_ceil(4 * rayon::current_num_threads()).max(1);
+        self.tiles().par_chunks(tiles_per_task * tile_bytes).enumerate().for_each(|(task, tiles)| {
+            self.multiply_tiles(kernel, x, target, task * tiles_per_task, tiles);
+        });
+    }
+
+    /// The part of [`Self::multiply`] that `tiles` take, of which the first is tile number `first_tile`.
+    fn multiply_tiles(&self, kernel: Kernel, x: &Activations, target: Scatter, first_tile: usize, tiles: &[u8]) {
+        let tile_bytes = self.tile_bytes();
         // So many batches that their activations stay in the core's cache while all tiles pass.
         let at_once = (NEAR / (BATCH * self.columns())).max(1);
-        self.tiles().par_chunks(tiles_per_task * tile_bytes).enumerate().for_each(|(task, tiles)| {
-            let mut blocks = [[[0f32; LANES]; BATCH]; SIDE];
-            for first in (0..x.batches()).step_by(at_once) {
-                let last = x.batches().min(first + at_once) - 1;
-                for (t, tiles) in tiles.chunks(SIDE * tile_bytes).enumerate() {
-                    let column = (task * tiles_per_task + t * SIDE) * LANES;
-                    for b in first..=last {
-                        let batch = x.batch(b);
-                        let mut done = 0;
-                        for (tile, block) in tiles.chunks_exact(tile_bytes).zip(&mut blocks) {
-                            kernel(self.layout, tile, batch, block);
-                            done += 1;
-                        }
-                        for row in 0..batch.rows {
-                            for (i, block) in blocks[..done].iter().enumerate() {
-                                target.write(batch.first + row, column + i * LANES, &block[row]);
-                            }
+        let mut blocks = [[[0f32; LANES]; BATCH]; SIDE];
+        for first in (0..x.batches()).step_by(at_once) {
+            let last = x.batches().min(first + at_once) - 1;
+            for (t, tiles) in tiles.chunks(SIDE * tile_bytes).enumerate() {
+                let column = (first_tile + t * SIDE) * LANES;
+                for b in first..=last {
+                    let batch = x.batch(b);
+                    let mut done = 0;
+                    for (tile, block) in tiles.chunks_exact(tile_bytes).zip(&mut blocks) {
+                        kernel(self.layout, tile, batch, block);
+                        done += 1;
+                    }
+                    for row in 0..batch.rows {
+                        for (i, block) in blocks[..done].iter().enumerate() {
+                            target.write(batch.first + row, column + i * LANES, &block[row]);
                         }
                     }
                 }
             }
-        });
+        }
     }
 }
 
