@@ -145,6 +145,9 @@ pub(crate) struct SearchArgs {
     /// Where the embedder runs: auto, cpu, cuda or cuda:N [default: auto]
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<DeviceChoice>,
+    /// Show every score that a result is ranked by
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// One JSON object a question, for programs
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,7 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use mingti::document::{Span, Text};
 use mingti::proposition::{Assembly, Passage, UnitKind};
-use mingti::query::{SearchResponse, SectionResult};
+use mingti::query::{Explanation, SearchResponse, SectionResult};
 
 use super::failure::{Failure, Outcome};
 use super::view;
@@ -148,7 +148,26 @@ fn section(page: &mut String, result: &SectionResult, coloured: bool) {
     for hit in written.take(PROPOSITIONS) {
         writeln!(page, "   {QUIET}• {}  {:.2}{QUIET:#}", printable(&hit.statement), hit.score).ok();
     }
+    if let Some(explanation) = &result.explanation {
+        writeln!(page, "   {QUIET}{}{QUIET:#}", explained(explanation)).ok();
+    }
     page.push('\n');
+}
+
+/// `0.65 · (dense 0.512 [cosine 0.914, background 0.824] + density 0.048 [3 units]) + 0.35 · lexical 0.401 [BM25 …] = 0.504`
+fn explained(e: &Explanation) -> String {
+    let cosine = e.cosine.map_or_else(|| "no cosine".to_owned(), |cosine| format!("cosine {cosine:.3}"));
+    let dense = format!("dense {:.3} [{cosine}, background {:.3}]", e.dense, e.background);
+    let lexical =
+        format!("lexical {:.3} [BM25 {:.2}, best {:.2}, full {:.2}]", e.lexical, e.bm25, e.best_bm25, e.full_bm25);
+    format!(
+        "{:.2} · ({dense} + density {:.3} [units found: {}]) + {:.2} · {lexical} = {:.3}",
+        1.0 - e.lexical_weight,
+        e.density,
+        e.hits,
+        e.lexical_weight,
+        e.score
+    )
 }
 
 fn indented(text: &str) -> String {
@@ -291,6 +310,7 @@ mod tests {
             text_range: range,
             highlights,
             propositions: vec![hit],
+            explanation: None,
         };
         SearchResponse { version: 1, qid: None, query: "q".into(), took_ms: 1.0, generation: 1, results: vec![result] }
     }

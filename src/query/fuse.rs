@@ -6,6 +6,8 @@
 //! the best section's and against what a section would get that holds every term of the question, so that the best of a
 //! poor lot does not count as much as a full match.
 
+use serde::{Deserialize, Serialize};
+
 /// How sections are ranked. The defaults were chosen by measurement on several sets of questions at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
@@ -84,16 +86,61 @@ impl Scale {
     }
 }
 
+/// How a section came by the score that it is ranked by.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The best cosine of its units; `None` without vectors.
+    pub cosine: Option<f32>,
+    /// Mean cosine of all units of the index with the question.
+    pub background: f32,
+    /// The cosine as a share of the way from the background to the same text.
+    pub dense: f32,
+    /// Its units among the dense hits.
+    pub hits: usize,
+    /// What these add to `dense`.
+    pub density: f32,
+    /// Its BM25.
+    pub bm25: f32,
+    /// The highest BM25 of any section.
+    pub best_bm25: f32,
+    /// About what a section with every term of the question gets.
+    pub full_bm25: f32,
+    /// BM25 in [0, 1]: the geometric mean of its shares of the best and of the full one.
+    pub lexical: f32,
+    /// Weight of `lexical`; `dense + density` has the rest.
+    pub lexical_weight: f32,
+    /// The sum that sections are ranked by; may exceed 1.
+    pub score: f32,
+}
+
+/// How a section is ranked.
+pub(super) fn explain(ranking: &Ranking, mode: super::Mode, scale: &Scale, evidence: &Evidence) -> Explanation {
+    let density = ranking.density * (1.0 + evidence.hits as f32).log10();
+    let dense = evidence.cosine.map_or(0.0, |cosine| scale.dense(cosine));
+    let lexical = scale.lexical(evidence.bm25);
+    let lexical_weight = match mode {
+        super::Mode::Dense => 0.0,
+        super::Mode::Lexical => 1.0,
+        super::Mode::Hybrid => scale.lexical_weight,
+    };
+    Explanation {
+        cosine: evidence.cosine,
+        background: scale.background,
+        dense,
+        hits: evidence.hits,
+        density,
+        bm25: evidence.bm25,
+        best_bm25: scale.best_bm25,
+        full_bm25: scale.full_bm25,
+        lexical,
+        lexical_weight,
+        score: (1.0 - lexical_weight) * (dense + density) + lexical_weight * lexical,
+    }
+}
+
 /// The score that sections are ranked by; may exceed 1.
 pub(super) fn score(ranking: &Ranking, mode: super::Mode, scale: &Scale, evidence: &Evidence) -> f32 {
-    let boost = ranking.density * (1.0 + evidence.hits as f32).log10();
-    let dense = evidence.cosine.map_or(0.0, |cosine| scale.dense(cosine)) + boost;
-    let lexical = scale.lexical(evidence.bm25);
-    match mode {
-        super::Mode::Dense => dense,
-        super::Mode::Lexical => lexical,
-        super::Mode::Hybrid => (1.0 - scale.lexical_weight) * dense + scale.lexical_weight * lexical,
-    }
+    explain(ranking, mode, scale, evidence).score
 }
 
 #[cfg(test)]

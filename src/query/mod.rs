@@ -6,7 +6,7 @@ mod response;
 mod searcher;
 mod support;
 
-pub use fuse::Ranking;
+pub use fuse::{Explanation, Ranking};
 pub use response::{DocumentRef, Mode, PropositionHit, SearchRequest, SearchResponse, SectionRef, SectionResult};
 pub use searcher::Searcher;
 

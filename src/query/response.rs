@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fuse::Explanation;
 use crate::document::Span;
 use crate::proposition::UnitKind;
 
@@ -72,6 +73,9 @@ pub struct SectionResult {
     pub highlights: Vec<Span>,
     /// The units that brought the section up, best first.
     pub propositions: Vec<PropositionHit>,
+    /// How it came by its score, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub explanation: Option<Explanation>,
 }
 
 /// A document, by identifier, path and title.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::fuse::{Evidence, Ranking, Scale, score};
+use super::fuse::{Evidence, Ranking, Scale, explain, score};
 use super::highlight::merge;
 use super::support::Question;
 use super::{
@@ -30,6 +30,7 @@ pub struct Searcher {
     ranking: Ranking,
     weights: FieldWeights,
     generation: u64,
+    explains: bool,
 }
 
 impl std::fmt::Debug for Searcher {
@@ -117,13 +118,18 @@ impl Searcher {
                 .hint("name that embedder with `--embedder`, or index again"));
         }
         let (ranking, weights) = (Ranking::default(), FieldWeights::default());
-        Ok(Self { reader, vectors, lexical, embedder, ranking, weights, generation })
+        Ok(Self { reader, vectors, lexical, embedder, ranking, weights, generation, explains: false })
     }
 
     /// Ranks in another way than the default.
     pub fn with_ranking(mut self, ranking: Ranking, weights: FieldWeights) -> Self {
         (self.ranking, self.weights) = (ranking, weights);
         self
+    }
+
+    /// Says with each result how it came by its score.
+    pub fn with_explanations(self) -> Self {
+        Self { explains: true, ..self }
     }
 
     /// Number of the generation that is searched.
@@ -342,9 +348,10 @@ impl Searcher {
         let view = self.reader.view();
         let section = view.section(candidate.section)?;
         let document = view.document(section.document)?;
+        view.check_section(&document.path, &section)?;
         let format = if document.format == "markdown" { Format::Markdown } else { Format::PlainText };
         let propositions = self.propositions(asked, candidate, &section)?;
-        let (text, text_range) = self.expanded(&section, taken)?;
+        let (text, text_range) = self.expanded(&document.path, &section, taken)?;
         let mut highlights = Vec::new();
         let best = propositions.first().map_or(0.0, |(_, score)| *score);
         for (unit, _) in propositions.iter().filter(|(_, score)| *score >= self.ranking.highlight * best) {
@@ -369,6 +376,8 @@ impl Searcher {
             score,
             document: DocumentRef { id: document.id, path: document.path, title: document.title },
             highlights: merge(highlights, text_range),
+            explanation: (self.explains && !asked.listing)
+                .then(|| explain(&self.ranking, asked.request.mode, &asked.scale, &candidate.evidence)),
             text,
             text_range,
             propositions: propositions
@@ -450,7 +459,7 @@ impl Searcher {
 
     /// The text to show. A very short section takes in its neighbours under the same headings, unless they are results
     /// themselves.
-    fn expanded(&self, section: &SectionRow, taken: &HashSet<i64>) -> Result<(String, Span)> {
+    fn expanded(&self, path: &str, section: &SectionRow, taken: &HashSet<i64>) -> Result<(String, Span)> {
         let (mut text, mut range) = (section.text.clone(), section.span);
         let view = self.reader.view();
         let fits = |found: &Option<SectionRow>| {
@@ -463,6 +472,7 @@ impl Searcher {
             if fits(&next)
                 && let Some(next) = next
             {
+                view.check_section(path, &next)?;
                 text.push_str(&next.text);
                 range = Span::new(range.start, next.span.end);
             }
@@ -472,6 +482,7 @@ impl Searcher {
             if fits(&before)
                 && let Some(before) = before
             {
+                view.check_section(path, &before)?;
                 text.insert_str(0, &before.text);
                 range = Span::new(before.span.start, range.end);
             }
@@ -500,6 +511,7 @@ impl Searcher {
             if !known {
                 return Err(corrupt(format!("section {} belongs to no document", section.id)));
             }
+            reader.view().check_section(&document.path, section)?;
             let units = reader.view().units(section.row)?;
             let mut expected = units.iter().filter(|unit| unit.unit.is_searchable());
             for vector in at {

@@ -22,6 +22,7 @@ mod migrate;
 mod reader;
 mod rows;
 mod schema;
+mod seal;
 mod view;
 mod writer;
 

@@ -13,6 +13,7 @@ use super::rows::{
     DocumentRow, GenerationRow, NewDocument, NewSection, Replaced, SectionDone, document_id, section_id,
 };
 use super::schema::{BUSY_TIMEOUT, DATABASE_FILE, failed, lock, open_writable};
+use super::seal::seal;
 use super::view::{DOCUMENT_COLUMNS, View, document_row, newest_generation, to_word, unpublished};
 use crate::error::{Error, Kind, Result};
 use crate::proposition::unit_keys;
@@ -298,7 +299,7 @@ fn insert_sections(
          (SELECT made_as, extraction, review_below FROM section WHERE row = ?1) WHERE row = ?2",
     )?;
     let mut copy_ledger = transaction.prepare_cached(
-        "UPDATE section SET (uncovered, ledger) = (SELECT uncovered, ledger FROM section WHERE row = ?1) \
+        "UPDATE section SET (uncovered, ledger, seal) = (SELECT uncovered, ledger, seal FROM section WHERE row = ?1) \
          WHERE row = ?2",
     )?;
     for (ordinal, section) in sections.iter().enumerate() {
@@ -388,6 +389,8 @@ fn commit_section(transaction: &Transaction<'_>, done: &SectionDone<'_>) -> rusq
             recipe.extraction,
             f64::from(recipe.review_below)
         ])?;
+    let hash = seal(transaction, done.section)?;
+    transaction.prepare_cached("UPDATE section SET seal = ?2 WHERE row = ?1")?.execute(params![done.section, hash])?;
     Ok(())
 }
 

@@ -3,5 +3,6 @@
 
 #[cfg(target_os = "linux")]
 mod crashes;
+mod damage;
 mod patches;
 mod support;

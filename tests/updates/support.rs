@@ -118,7 +118,12 @@ pub(crate) type Answer = (String, Vec<(String, f32)>);
 
 /// What is answered to some questions.
 pub(crate) fn answers(index: &Path) -> Vec<Answer> {
-    let searcher = Searcher::open(index, Some(Box::new(Pairs))).unwrap();
+    try_answers(index).unwrap()
+}
+
+/// The same of an index that may be damaged.
+pub(crate) fn try_answers(index: &Path) -> Result<Vec<Answer>> {
+    let searcher = Searcher::open(index, Some(Box::new(Pairs)))?;
     let mut out = Vec::new();
     for query in ["主轴温度超过43℃", "replace the brake", "E-9003", "报警 E-104", "安全门", "手册 2 油泵", "第3版"]
     {
@@ -128,11 +133,11 @@ pub(crate) fn answers(index: &Path) -> Vec<Answer> {
             let asked = format!("{query} {mode:?} {path:?}");
             let path = path.map(str::to_owned);
             let request = SearchRequest { query: query.into(), sections: 8, top_k: 15, mode, path, entities: vec![] };
-            let results = searcher.search(&request).unwrap().results;
+            let results = searcher.search(&request)?.results;
             out.push((asked, results.into_iter().map(|result| (result.section.id, result.score)).collect()));
         }
     }
-    out
+    Ok(out)
 }
 
 /// Scores that differ by no more than rounding may come in either order.

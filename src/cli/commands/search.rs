@@ -43,6 +43,7 @@ pub(crate) fn run(settings: &Settings, args: &SearchArgs) -> Outcome {
     // A list of what carries an entity needs no model.
     let listing = args.queries.is_none() && !request.query.chars().any(char::is_alphanumeric);
     let searcher = Loader::new(settings, args.device, None)?.searcher(if listing { Mode::Lexical } else { mode })?;
+    let searcher = if args.explain { searcher.with_explanations() } else { searcher };
     match &args.queries {
         None => {
             let response = searcher.search(&request)?;
