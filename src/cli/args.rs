@@ -111,6 +111,9 @@ pub(crate) struct IndexArgs {
     /// Confidence below which a statement waits for review, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "X", value_parser = share)]
     pub(crate) review_below: Option<f32>,
+    /// Go on: look at the files every second and index what changed, until Ctrl-C
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// Progress as JSON Lines on stdout
     #[arg(long)]
     pub(crate) json: bool,

@@ -11,6 +11,7 @@ mod output;
 mod progress;
 mod settings;
 mod view;
+mod watch;
 
 use std::process::ExitCode;
 

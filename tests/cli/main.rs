@@ -12,3 +12,4 @@ mod interruption;
 mod review;
 mod support;
 mod tiers;
+mod watching;

@@ -11,6 +11,7 @@ use crate::cli::interrupt;
 use crate::cli::output::{self, Out};
 use crate::cli::progress::{Reporter, measured};
 use crate::cli::settings::Settings;
+use crate::cli::watch::Watch;
 
 /// Runs the command.
 pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
@@ -34,24 +35,39 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
     if let Some(below) = args.review_below.or(settings.file.review.below) {
         options.review_below = below;
     }
-    let started = std::time::Instant::now();
-    let mut reporter = Reporter::new(args.json);
-    let summary = ingest::index(
-        &options,
-        extractor.as_mut().map(|extractor| extractor as _),
-        &embedder,
-        &mut |event| reporter.show(&event),
-        &interrupt,
-    );
-    reporter.finish();
-    let summary = summary?;
-    if args.json {
-        let tokens_avoided = summary.model.tokens_avoided();
-        Out::stdout().json(&Line { kind: "summary", summary: &summary, tokens_avoided })?;
-    } else {
-        output::note(&format!("{} in {}", sentence(&summary), measured(started.elapsed())));
+    let mut index = || -> Outcome {
+        let started = std::time::Instant::now();
+        let mut reporter = Reporter::new(args.json);
+        let summary = ingest::index(
+            &options,
+            extractor.as_mut().map(|extractor| extractor as _),
+            &embedder,
+            &mut |event| reporter.show(&event),
+            &interrupt,
+        );
+        reporter.finish();
+        let summary = summary?;
+        if args.json {
+            let tokens_avoided = summary.model.tokens_avoided();
+            Out::stdout().json(&Line { kind: "summary", summary: &summary, tokens_avoided })?;
+        } else {
+            output::note(&format!("{} in {}", sentence(&summary), measured(started.elapsed())));
+        }
+        Ok(if summary.failed > 0 { Exit::Failed } else { Exit::Done })
+    };
+    if !args.watch {
+        return index();
     }
-    Ok(if summary.failed > 0 { Exit::Failed } else { Exit::Done })
+    let mut watch = Watch::new(&options.paths);
+    index()?;
+    while watch.wait(&interrupt) {
+        // A file that is being written, or another process that indexes, is no reason to stop watching.
+        match index() {
+            Err(failure) if !interrupt.is_raised() => output::complain(failure),
+            result => _ = result?,
+        }
+    }
+    Ok(Exit::Done)
 }
 
 /// The last line of `--json`.
