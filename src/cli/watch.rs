@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use mingti::ingest::Interrupt;
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -20,19 +20,21 @@ type Look = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 /// Files and folders, and how they looked when they were last told to have changed.
 pub(crate) struct Watch {
     paths: Vec<PathBuf>,
+    /// Not looked at: every run changes it.
+    index: PathBuf,
     told: Look,
 }
 
 impl Watch {
-    /// Starts with the files as they are now.
-    pub(crate) fn new(paths: &[PathBuf]) -> Self {
-        Self { paths: paths.to_vec(), told: look(paths) }
+    /// Starts with the files as they are now. The index may lie among them.
+    pub(crate) fn new(paths: &[PathBuf], index: &Path) -> Self {
+        Self { told: look(paths, index), paths: paths.to_vec(), index: index.to_owned() }
     }
 
     /// Waits until something changed and then stayed the same from one look to the next, so that a file is not read while it is
     /// written. False when the person asks to stop.
     pub(crate) fn wait(&mut self, interrupt: &Interrupt) -> bool {
-        let mut last = look(&self.paths);
+        let mut last = look(&self.paths, &self.index);
         loop {
             for _ in 0..PAUSE.as_millis() / TICK.as_millis() {
                 if interrupt.is_raised() {
@@ -40,7 +42,7 @@ impl Watch {
                 }
                 std::thread::sleep(TICK);
             }
-            let now = look(&self.paths);
+            let now = look(&self.paths, &self.index);
             if now == last && now != self.told {
                 self.told = now;
                 return true;
@@ -50,8 +52,15 @@ impl Watch {
     }
 }
 
-fn look(paths: &[impl AsRef<Path>]) -> Look {
-    let files = paths.iter().flat_map(WalkDir::new).flatten().filter(|entry| entry.file_type().is_file());
+fn look(paths: &[PathBuf], index: &Path) -> Look {
+    // What indexing passes over: hidden files and folders, and the index itself, which the first run makes.
+    let index = index.canonicalize().ok();
+    let wanted = |entry: &DirEntry| {
+        let hidden = entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.');
+        !hidden && !(entry.file_type().is_dir() && index.is_some() && entry.path().canonicalize().ok() == index)
+    };
+    let walk = |path: &PathBuf| WalkDir::new(path).into_iter().filter_entry(wanted).flatten();
+    let files = paths.iter().flat_map(walk).filter(|entry| entry.file_type().is_file());
     files
         .filter_map(|entry| {
             let data = entry.metadata().ok()?;
@@ -69,11 +78,22 @@ mod tests {
     fn a_change_is_told_once_and_a_signal_ends_the_wait() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), "one").unwrap();
-        let mut watch = Watch::new(&[dir.path().to_owned()]);
+        let index = dir.path().join("index");
+        let mut watch = Watch::new(&[dir.path().to_owned()], &index);
+        std::fs::create_dir(&index).unwrap();
         std::fs::write(dir.path().join("b"), "two").unwrap();
         let interrupt = Interrupt::new();
         assert!(watch.wait(&interrupt));
-        interrupt.raise();
+        // Neither the index nor hidden files are a change.
+        std::fs::write(index.join("mingti.db"), "three").unwrap();
+        std::fs::write(dir.path().join(".a.swp"), "four").unwrap();
+        let stop = interrupt.clone();
+        let stopped = std::thread::spawn(move || {
+            std::thread::sleep(3 * PAUSE);
+            stop.raise();
+        });
+        assert!(!watch.wait(&interrupt));
+        stopped.join().unwrap();
         assert!(!watch.wait(&interrupt));
     }
 }

@@ -149,18 +149,13 @@ impl VectorIndex {
                 .found(format!("{} values", query.len())));
         }
         let ef = ef.max(k).max(CHECK_EF);
-        let mut hits = match (filter, &self.changes) {
+        let keep = |number: u32| self.pointer(number).is_some() && filter.is_none_or(|filter| filter(number));
+        let found = match (filter, &self.changes) {
             (None, None) if ef < self.file.len() / 4 => self.file.walk(query, ef),
             (None, None) => None,
-            _ => {
-                let keep = |number: u32| self.pointer(number).is_some() && filter.is_none_or(|filter| filter(number));
-                self.filtered_walk(query, k, ef, filter.is_some(), &keep)
-            }
-        }
-        .unwrap_or_else(|| {
-            let keep = |number: u32| self.pointer(number).is_some() && filter.is_none_or(|filter| filter(number));
-            self.file.exact(query, k, &keep)
-        });
+            _ => self.filtered_walk(query, k, ef, filter.is_some(), &keep),
+        };
+        let mut hits = found.unwrap_or_else(|| self.file.exact(query, k, &keep));
         let n = self.file.len() as u32;
         let came = (n..n + self.added() as u32).filter(|&number| filter.is_none_or(|filter| filter(number)));
         hits.extend(came.map(|node| Scored { score: dot_f16(self.row(node), query), node }));

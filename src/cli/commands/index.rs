@@ -58,7 +58,7 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
     if !args.watch {
         return index();
     }
-    let mut watch = Watch::new(&options.paths);
+    let mut watch = Watch::new(&options.paths, &options.index);
     index()?;
     while watch.wait(&interrupt) {
         // A file that is being written, or another process that indexes, is no reason to stop watching.

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use mingti::document::Span;
+use mingti::index::open_generation;
 use mingti::ingest::ModelUse;
 use mingti::model::ModelStore;
 use mingti::proposition::{Outcome as Fate, SentenceKind, Status as UnitStatus};
-use mingti::store::{Counts, GenerationRow, LedgerEntry, LedgerSummary, OutcomeCount, Reader};
+use mingti::store::{Counts, GenerationRow, LedgerEntry, LedgerSummary, OutcomeCount, Reader, generation_dir};
 use serde::Serialize;
 
 use super::load::disk_cache;
@@ -30,6 +31,10 @@ struct Status<'a> {
     unit: Option<&'a str>,
     embedder: Option<&'a str>,
     vectors: usize,
+    /// Vectors that came since the files were built: questions look at each of them.
+    vectors_added: usize,
+    /// Vectors of the files that no longer belong to the index.
+    vectors_dead: usize,
     dimension: usize,
     #[serde(flatten)]
     counts: Counts,
@@ -117,6 +122,9 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
     let waiting = counts.units.iter().filter(|units| units.status == UnitStatus::Review).map(|units| units.count);
     let review =
         Review { waiting: waiting.sum(), decisions: view.decisions()?.len(), stale: view.stale_decisions()?.len() };
+    // Files that do not open are for `verify` to tell.
+    let files = generation.and_then(|row| open_generation(&generation_dir(&settings.index, row.number)).ok());
+    let (vectors_added, vectors_dead) = files.map_or((0, 0), |files| (files.vectors.added(), files.vectors.dead()));
     let status = Status {
         version: 1,
         index: settings.index.display().to_string(),
@@ -124,6 +132,8 @@ pub(crate) fn run(settings: &Settings, args: &StatusArgs) -> Outcome {
         unit: generation.map(|generation| generation.unit.as_str()),
         embedder: generation.map(|generation| generation.embedder_name.as_str()),
         vectors: generation.map_or(0, |generation| generation.vectors),
+        vectors_added,
+        vectors_dead,
         dimension: generation.map_or(0, |generation| generation.dimension),
         counts,
         uncovered: uncovered(&reader)?,
@@ -262,6 +272,12 @@ fn page(status: &Status<'_>, generation: Option<&GenerationRow>) -> String {
         ),
         None => "generation none yet: run the same `mingti index` command again, it continues".to_owned(),
     });
+    if status.vectors_added + status.vectors_dead > 0 {
+        lines.push(format!(
+            "changes    {} vectors came and {} went since the files were built (`mingti compact` builds them anew)",
+            status.vectors_added, status.vectors_dead
+        ));
+    }
     let deleted = match counts.deleted_documents {
         0 => String::new(),
         number => format!(", and {number} whose files vanished"),
