@@ -57,7 +57,8 @@ fn look(paths: &[PathBuf], index: &Path) -> Look {
     let index = index.canonicalize().ok();
     let wanted = |entry: &DirEntry| {
         let hidden = entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.');
-        !hidden && !(entry.file_type().is_dir() && index.is_some() && entry.path().canonicalize().ok() == index)
+        let of_index = || entry.file_type().is_dir() && index.is_some() && entry.path().canonicalize().ok() == index;
+        !(hidden || of_index())
     };
     let walk = |path: &PathBuf| WalkDir::new(path).into_iter().filter_entry(wanted).flatten();
     let files = paths.iter().flat_map(walk).filter(|entry| entry.file_type().is_file());
