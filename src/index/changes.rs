@@ -41,6 +41,8 @@ pub struct VectorEdit {
 pub(super) struct Changes {
     /// Vectors of the file that stand for something else now; `None` for those that are gone.
     replaced: BTreeMap<u32, Option<Pointer>>,
+    /// How many are gone: every question asks.
+    dead: usize,
     /// What the vectors that came stand for.
     pub(super) added: Vec<Pointer>,
     /// Their values, as the bits of `f16`.
@@ -59,7 +61,13 @@ impl Changes {
 
     /// Vectors of the file that are gone.
     pub(super) fn dead(&self) -> usize {
-        self.replaced.values().filter(|pointer| pointer.is_none()).count()
+        self.dead
+    }
+
+    /// These changes with the number of the dead.
+    fn counted(mut self) -> Self {
+        self.dead = self.replaced.values().filter(|pointer| pointer.is_none()).count();
+        self
     }
 
     /// The values of a vector that came.
@@ -134,7 +142,7 @@ impl Changes {
                 *number = *new;
             }
         }
-        Ok(changes)
+        Ok(changes.counted())
     }
 
     /// The file's bytes.
@@ -238,7 +246,7 @@ impl Changes {
         changes.values =
             take(added, dimension * 2)?.as_chunks::<2>().0.iter().map(|v| u16::from_le_bytes(*v)).collect();
         match rest.is_empty() {
-            true => Ok(changes),
+            true => Ok(changes.counted()),
             false => Err(corrupt("the index's changes are longer than they say")),
         }
     }
