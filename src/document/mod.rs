@@ -1,5 +1,6 @@
 //! From the bytes of a file to a [`Document`]: decoded text, title and metadata.
 
+mod budget;
 mod date;
 mod date_find;
 mod dating;
@@ -9,11 +10,14 @@ mod legacy;
 mod lines;
 mod magic;
 pub(crate) mod markdown;
+mod notation;
 mod pattern;
 mod text;
 mod title;
 
+pub use budget::Budget;
 pub use date::Date;
+pub use notation::{Extracted, Page, Skipped};
 pub use pattern::PathPattern;
 pub use text::{Span, Text};
 
