@@ -241,6 +241,10 @@ impl PackedMatrix {
             let out: &mut [u8] = bytemuck::cast_slice_mut(lines);
             for lane in 0..LANES.min(rows - tile * LANES) {
                 let row = &bytes[(tile * LANES + lane) * stride..][..stride];
+                if dtype == GgmlDType::Q4_0 {
+                    copy_lane(row, lane, out);
+                    continue;
+                }
                 for (g, out) in out.chunks_exact_mut(layout.stride()).enumerate() {
                     write_lane(&blocks::group(dtype, row, g), layout, lane, out);
                 }
@@ -304,6 +308,22 @@ impl PackedMatrix {
             Tiles::Own(lines) => size_of_val(lines.as_slice()),
             Tiles::Shared(_) => 0,
         }
+    }
+}
+
+/// What [`write_lane`] does for a row of Q4_0 blocks, whose bytes hold columns `i` and `16 + i` like those of
+/// [`Layout::Four`]: they are copied as they are. An embedder is packed at every start.
+fn copy_lane(row: &[u8], lane: usize, tile: &mut [u8]) {
+    let (scale, minimum) = (Layout::Four.quanta() + lane * 2, Layout::Four.quanta() + (LANES + lane) * 2);
+    let groups = tile.chunks_exact_mut(Layout::Four.stride());
+    for (block, out) in row.as_chunks::<18>().0.iter().zip(groups) {
+        for (chunk, quad) in block[2..].as_chunks::<4>().0.iter().enumerate() {
+            out[chunk * 64 + lane * 4..][..4].copy_from_slice(quad);
+        }
+        let factor = [block[0], block[1]];
+        out[scale..scale + 2].copy_from_slice(&factor);
+        let minimum_of = f16::from_f32(8.0 * f16::from_le_bytes(factor).to_f32());
+        out[minimum..minimum + 2].copy_from_slice(&minimum_of.to_le_bytes());
     }
 }
 

@@ -3,6 +3,7 @@
 //! A GGUF file carries the vocabulary and names the kind of tokenizer (`tokenizer.ggml.model`) and its pre-tokenizer
 //! (`tokenizer.ggml.pre`), not the splitting rules themselves; those are given here for the families that are supported.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use tokenizers::decoders::wordpiece::WordPiece as WordPieceDecoder;
@@ -124,13 +125,19 @@ fn vocabulary(gguf: &GgufFile) -> Result<(Vec<String>, Vec<u32>)> {
         .meta_str_array("tokenizer.ggml.tokens")
         .filter(|tokens| !tokens.is_empty())
         .ok_or_else(|| Error::new(Kind::Model, "the model file holds no vocabulary"))?;
-    let types = gguf.meta_u32_array("tokenizer.ggml.token_type").unwrap_or_else(|| vec![1; tokens.len()]);
-    if types.len() != tokens.len() {
+    let types = token_types(gguf, tokens.len())?;
+    Ok((tokens, types))
+}
+
+/// The type of each of `count` tokens.
+fn token_types(gguf: &GgufFile, count: usize) -> Result<Vec<u32>> {
+    let types = gguf.meta_u32_array("tokenizer.ggml.token_type").unwrap_or_else(|| vec![1; count]);
+    if types.len() != count {
         return Err(Error::new(Kind::Corrupt, "the vocabulary is inconsistent")
-            .expected(format!("{} token types", tokens.len()))
+            .expected(format!("{count} token types"))
             .found(types.len().to_string()));
     }
-    Ok((tokens, types))
+    Ok(types)
 }
 
 fn failed(what: &str) -> impl FnOnce(tokenizers::Error) -> Error {
@@ -162,8 +169,9 @@ fn byte_level_bpe(gguf: &GgufFile) -> Result<Tokenizer> {
     tokenizer.with_pre_tokenizer(Some(pre_tokenizer));
     tokenizer.with_decoder(Some(ByteLevel::new(false, false, false)));
     add_marked_tokens(&mut tokenizer, &tokens, &types)?;
-    let bos = flag_token(gguf, &tokens, "tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", false)?;
-    let eos = flag_token(gguf, &tokens, "tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false)?;
+    let name = |id: u32| tokens.get(id as usize).cloned();
+    let bos = flag_token(gguf, name, tokens.len(), "tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", false)?;
+    let eos = flag_token(gguf, name, tokens.len(), "tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false)?;
     wrap_in(&mut tokenizer, bos, eos)?;
     Ok(tokenizer)
 }
@@ -250,18 +258,28 @@ fn word_piece(gguf: &GgufFile) -> Result<Tokenizer> {
 }
 
 fn unigram(gguf: &GgufFile) -> Result<Pipeline<FlatUnigram>> {
-    let (mut tokens, mut types) = vocabulary(gguf)?;
-    let scores = gguf
+    let key = "tokenizer.ggml.tokens";
+    let pieces = || gguf.meta_strings(key).ok_or_else(|| Error::new(Kind::Model, "the model file holds no vocabulary"));
+    let types = token_types(gguf, pieces()?.len())?;
+    let mut scores = gguf
         .meta_f32_array("tokenizer.ggml.scores")
-        .filter(|scores| scores.len() == tokens.len())
+        .filter(|scores| scores.len() == types.len())
         .ok_or_else(|| Error::new(Kind::Corrupt, "the vocabulary has no score for each token"))?;
     // Filler tokens at the end carry scores that would distort the penalty for unknown characters.
     let used = types.iter().rposition(|kind| *kind != UNUSED).map_or(0, |last| last + 1);
-    tokens.truncate(used);
-    types.truncate(used);
+    scores.truncate(used);
     let unknown = gguf.meta_u32("tokenizer.ggml.unknown_token_id").unwrap_or(0);
-    let model = FlatUnigram::new(&tokens, &scores[..used], unknown)
+    let model = FlatUnigram::new(pieces()?.take(used), scores, unknown)
         .ok_or_else(|| Error::new(Kind::Corrupt, "the vocabulary has no unknown token"))?;
+    // The unknown token of such files has a type of its own; in a text it is a marker like the others.
+    let marker = |id: u32| if id == unknown { CONTROL } else { types[id as usize] };
+    let marked = (0..used as u32)
+        .filter(|id| matches!(marker(*id), CONTROL | USER_DEFINED))
+        .map(|id| (model.piece(id).unwrap_or_default().into_owned(), marker(id)));
+    let (marked_tokens, marked_types): (Vec<String>, Vec<u32>) = marked.unzip();
+    let name = |id: u32| model.piece(id).map(Cow::into_owned);
+    let bos = flag_token(gguf, name, used, "tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", true)?;
+    let eos = flag_token(gguf, name, used, "tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", true)?;
     let mut tokenizer = Pipeline::new(model);
     let mut normalizers: Vec<NormalizerWrapper> = Vec::new();
     if let Some(map) = gguf.meta_bytes("tokenizer.ggml.precompiled_charsmap").filter(|map| !map.is_empty()) {
@@ -279,12 +297,7 @@ fn unigram(gguf: &GgufFile) -> Result<Pipeline<FlatUnigram>> {
     let metaspace = Metaspace::new(WORD_START, scheme, true);
     tokenizer.with_pre_tokenizer(Some(metaspace.clone()));
     tokenizer.with_decoder(Some(metaspace));
-    // The unknown token of such files has a type of its own; in a text it is a marker like the others.
-    let marked: Vec<u32> =
-        types.iter().enumerate().map(|(id, kind)| if id == unknown as usize { CONTROL } else { *kind }).collect();
-    add_marked_tokens(&mut tokenizer, &tokens, &marked)?;
-    let bos = flag_token(gguf, &tokens, "tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", true)?;
-    let eos = flag_token(gguf, &tokens, "tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", true)?;
+    add_marked_tokens(&mut tokenizer, &marked_tokens, &marked_types)?;
     wrap_in(&mut tokenizer, bos, eos)?;
     Ok(tokenizer)
 }
@@ -306,7 +319,8 @@ fn add_marked_tokens<M: Model>(tokenizer: &mut Pipeline<M>, tokens: &[String], t
 /// The token under `id_key` if the flag says that it is added to every text.
 fn flag_token(
     gguf: &GgufFile,
-    tokens: &[String],
+    name: impl Fn(u32) -> Option<String>,
+    count: usize,
     flag_key: &str,
     id_key: &str,
     default: bool,
@@ -315,10 +329,10 @@ fn flag_token(
         return Ok(None);
     }
     let Some(id) = gguf.meta_u32(id_key) else { return Ok(None) };
-    match tokens.get(id as usize) {
-        Some(token) => Ok(Some((token.clone(), id))),
+    match name(id) {
+        Some(token) => Ok(Some((token, id))),
         None => Err(Error::new(Kind::Corrupt, format!("`{id_key}` is outside the vocabulary"))
-            .expected(format!("less than {}", tokens.len()))
+            .expected(format!("less than {count}"))
             .found(id.to_string())),
     }
 }

@@ -4,6 +4,7 @@
 //! at each start. This model keeps the pieces in one string with a flat hash table over it and plugs into the crate's
 //! pipeline in place of its own; a test holds that both give the same pieces.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,8 @@ const HASH_PRIME: u64 = 0x0100_0000_01b3;
 /// Pieces, their log probabilities, and a table that finds a piece by its bytes.
 #[derive(Debug, Clone)]
 pub struct FlatUnigram {
-    text: String,
+    /// The pieces, one after the other. Bytes that are no UTF-8 match no text.
+    text: Vec<u8>,
     /// Piece `i` is `text[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u32>,
     scores: Vec<f32>,
@@ -50,34 +52,43 @@ struct Best {
 impl FlatUnigram {
     /// A model of `pieces` with their log probabilities; `None` when the two differ in length, there are too many, or
     /// `unknown` is not among them.
-    pub(super) fn new(pieces: &[String], scores: &[f32], unknown: u32) -> Option<Self> {
-        let bytes: usize = pieces.iter().map(String::len).sum();
-        if pieces.len() != scores.len() || unknown as usize >= pieces.len() || u32::try_from(bytes).is_err() {
+    pub(super) fn new<'a>(
+        pieces: impl ExactSizeIterator<Item = &'a [u8]>,
+        scores: Vec<f32>,
+        unknown: u32,
+    ) -> Option<Self> {
+        /// What a piece takes on average, to ask for memory once.
+        const USUAL: usize = 10;
+        let count = pieces.len();
+        if count != scores.len() || unknown as usize >= count {
             return None;
         }
-        let mut model = Self {
-            text: String::with_capacity(bytes),
-            offsets: vec![0],
-            scores: scores.to_vec(),
-            slots: vec![0; (pieces.len() * 2).next_power_of_two()],
-            longest: pieces.iter().map(String::len).max().unwrap_or(0),
-            unknown,
-            unknown_score: scores.iter().fold(f64::INFINITY, |low, s| low.min(f64::from(*s))) - UNKNOWN_PENALTY,
-        };
-        for (id, piece) in pieces.iter().enumerate() {
-            model.text.push_str(piece);
-            model.offsets.push(model.text.len() as u32);
-            let mask = model.slots.len() - 1;
-            let mut slot = slot_of(piece.bytes().fold(HASH_START, step), mask);
-            while model.slots[slot] != 0 {
+        let mut text = Vec::with_capacity(count * USUAL);
+        let mut offsets = Vec::with_capacity(count + 1);
+        offsets.push(0);
+        let mut slots = vec![0; (count * 2).next_power_of_two()];
+        let mask = slots.len() - 1;
+        let mut longest = 0;
+        for (id, piece) in (1..).zip(pieces) {
+            text.extend_from_slice(piece);
+            offsets.push(u32::try_from(text.len()).ok()?);
+            longest = longest.max(piece.len());
+            let mut slot = slot_of(piece.iter().fold(HASH_START, |hash, byte| step(hash, *byte)), mask);
+            while slots[slot] != 0 {
                 slot = (slot + 1) & mask;
             }
-            model.slots[slot] = id as u32 + 1;
+            slots[slot] = id;
         }
-        Some(model)
+        let worst = scores.iter().fold(f64::INFINITY, |low, s| low.min(f64::from(*s)));
+        Some(Self { text, offsets, scores, slots, longest, unknown, unknown_score: worst - UNKNOWN_PENALTY })
     }
 
-    fn piece(&self, id: u32) -> Option<&str> {
+    /// The text of piece `id`.
+    pub(super) fn piece(&self, id: u32) -> Option<Cow<'_, str>> {
+        self.bytes(id).map(String::from_utf8_lossy)
+    }
+
+    fn bytes(&self, id: u32) -> Option<&[u8]> {
         let (start, end) = (self.offsets.get(id as usize)?, self.offsets.get(id as usize + 1)?);
         self.text.get(*start as usize..*end as usize)
     }
@@ -87,7 +98,7 @@ impl FlatUnigram {
         let mut slot = slot_of(hash, mask);
         loop {
             let id = self.slots[slot].checked_sub(1)?;
-            if self.piece(id).is_some_and(|piece| piece.as_bytes() == bytes) {
+            if self.bytes(id) == Some(bytes) {
                 return Some(id);
             }
             slot = (slot + 1) & mask;
@@ -160,7 +171,7 @@ impl Model for FlatUnigram {
     }
 
     fn id_to_token(&self, id: u32) -> Option<String> {
-        self.piece(id).map(str::to_owned)
+        self.piece(id).map(Cow::into_owned)
     }
 
     fn get_vocab(&self) -> HashMap<String, u32> {
@@ -207,7 +218,7 @@ mod tests {
         }
         // Few distinct scores, so that ties occur.
         let scores: Vec<f32> = pieces.iter().map(|_| -(next(5) as f32)).collect();
-        let ours = FlatUnigram::new(&pieces, &scores, 0).unwrap();
+        let ours = FlatUnigram::new(pieces.iter().map(|p| p.as_bytes()), scores.clone(), 0).unwrap();
         let vocab = pieces.iter().cloned().zip(scores.iter().map(|s| f64::from(*s))).collect();
         let theirs = Unigram::from(vocab, Some(0), false).unwrap();
         for _ in 0..500 {
@@ -219,11 +230,14 @@ mod tests {
     #[test]
     fn pieces_are_found_by_text_and_id() {
         let pieces = ["<unk>".to_owned(), "▁a".to_owned(), String::new()];
-        let model = FlatUnigram::new(&pieces, &[0.0, -1.0, -2.0], 0).unwrap();
+        let build = |scores: &[f32], unknown| {
+            FlatUnigram::new(pieces.iter().map(|p| p.as_bytes()), scores.to_vec(), unknown)
+        };
+        let model = build(&[0.0, -1.0, -2.0], 0).unwrap();
         assert_eq!(model.token_to_id("▁a"), Some(1));
         assert_eq!(model.id_to_token(1).unwrap(), "▁a");
         assert_eq!(model.token_to_id("b"), None);
-        assert!(FlatUnigram::new(&pieces, &[0.0], 0).is_none());
-        assert!(FlatUnigram::new(&pieces, &[0.0; 3], 3).is_none());
+        assert!(build(&[0.0], 0).is_none());
+        assert!(build(&[0.0; 3], 3).is_none());
     }
 }

@@ -125,9 +125,21 @@ impl GgufFile {
         (0..len).map(|_| cursor.text().ok()).collect()
     }
 
+    /// The bytes of each string of an array, without a copy.
+    pub(crate) fn meta_strings(&self, key: &str) -> Option<impl ExactSizeIterator<Item = &[u8]>> {
+        let (tag::STRING, len, bytes) = self.array(key)? else { return None };
+        let mut cursor = Cursor::new(bytes);
+        // Opening went over all of them, so each is there.
+        let next = move |_| cursor.u64().and_then(|len| cursor.take(len)).unwrap_or_default();
+        Some((0..len).map(next))
+    }
+
     /// An array of floating-point numbers.
     pub fn meta_f32_array(&self, key: &str) -> Option<Vec<f32>> {
         let (of @ (tag::F32 | tag::F64), len, bytes) = self.array(key)? else { return None };
+        if of == tag::F32 {
+            return Some(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect());
+        }
         let mut cursor = Cursor::new(bytes);
         (0..len).map(|_| cursor.scalar(of).ok().as_ref().and_then(float)).collect()
     }
@@ -137,6 +149,13 @@ impl GgufFile {
         let (of, len, bytes) = self.array(key)?;
         if matches!(of, tag::STRING | tag::ARRAY) {
             return None;
+        }
+        if of == tag::U32 {
+            return Some(bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect());
+        }
+        if of == tag::I32 {
+            let number = |bytes: &[u8; 4]| u32::try_from(i32::from_le_bytes(*bytes)).ok();
+            return bytes.as_chunks().0.iter().map(number).collect();
         }
         let mut cursor = Cursor::new(bytes);
         (0..len)
