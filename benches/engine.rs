@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use mingti::extractor::{DiskCache, LlamaExtractor};
-use mingti::model::{ModelStore, Role};
+use mingti::extractor::LlamaExtractor;
+use mingti::model::{DiskCache, ModelStore, Role};
 
 const READ: usize = 256;
 const WRITTEN: usize = 64;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mingti::embedder::{Embedder, Kind, Pooling};
 use mingti::model::{
-    DeviceChoice, GgufWriter, MetaValue, ModelFiles, ModelStore, Role, SafetensorsFile, TextTokenizer, tokenizer,
+    DeviceChoice, DiskCache, GgufWriter, MetaValue, ModelFiles, ModelStore, Role, SafetensorsFile, TextTokenizer,
+    tokenizer,
 };
 
 struct Golden {
@@ -44,6 +45,30 @@ fn load(files: &ModelFiles) -> Embedder {
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>();
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+#[test]
+fn what_was_kept_from_an_earlier_start_gives_the_same_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = DiskCache { folder: folder.path().join("caches"), limit: 1 << 30 };
+    let texts = ["主轴报警温度是多少", "E-stop circuit 24 V", "a\u{10ffff}é ⅷ"];
+    for id in ["multilingual-e5-small", "all-minilm-l6-v2"] {
+        let files = pulled(id);
+        let expected = load(&files).embed(&texts, Kind::Query).unwrap();
+        for start in ["first", "second"] {
+            let embedder = Embedder::load_on(&files, DeviceChoice::Cpu, Some(&cache)).unwrap();
+            assert_eq!(embedder.embed(&texts, Kind::Query).unwrap(), expected, "{id}, {start}");
+        }
+    }
+    assert_eq!(cache.files().len(), 2);
+    for file in cache.files() {
+        cache.verify(&file).unwrap();
+    }
+    // A cache that cannot be written is none.
+    let file = folder.path().join("file");
+    std::fs::write(&file, "x").unwrap();
+    let nowhere = DiskCache { folder: file, limit: 1 << 30 };
+    Embedder::load_on(&pulled("all-minilm-l6-v2"), DeviceChoice::Cpu, Some(&nowhere)).unwrap();
 }
 
 /// Compares single texts and one batch with padding against the golden vectors.

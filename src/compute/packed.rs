@@ -212,6 +212,12 @@ impl SharedBytes {
     }
 }
 
+impl AsRef<[u8]> for PackedMatrix {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
+    }
+}
+
 impl std::fmt::Debug for PackedMatrix {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PackedMatrix({} x {}, {:?})", self.rows, self.columns, self.layout)

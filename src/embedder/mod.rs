@@ -3,6 +3,7 @@
 mod bert;
 mod ops;
 mod packed_bert;
+mod prepared;
 mod settings;
 mod table;
 mod weights;
@@ -17,7 +18,9 @@ use self::packed_bert::PackedBert;
 use self::table::Table;
 use self::weights::Weights;
 use crate::error::{Error, Kind as ErrorKind, Result};
-use crate::model::{DeviceChoice, GgufFile, ModelFiles, SafetensorsFile, TextTokenizer, tokenizer};
+use crate::model::{
+    BlockFile, DeviceChoice, DiskCache, GgufFile, ModelFiles, SafetensorsFile, TextTokenizer, tokenizer,
+};
 
 pub use settings::Pooling;
 
@@ -74,13 +77,13 @@ enum Encoder {
 }
 
 impl Encoder {
-    fn load(config: BertConfig, weights: Weights, device: &Device) -> Result<Self> {
+    fn load(config: BertConfig, weights: Weights, device: &Device, kept: Option<&BlockFile>) -> Result<Self> {
         if config.heads == 0 || !config.hidden.is_multiple_of(config.heads) || config.layers == 0 {
             return Err(Error::new(ErrorKind::Model, "impossible model settings").found(format!("{config:?}")));
         }
         let table = Table::load(&config, weights)?;
         if device.is_cpu() && PackedBert::takes(&config) {
-            return Ok(Self::Packed(PackedBert::load(config, table)?));
+            return Ok(Self::Packed(PackedBert::load(config, table, kept)?));
         }
         Ok(Self::Candle(Bert::load(config, table, device)?))
     }
@@ -110,7 +113,7 @@ impl Encoder {
 }
 
 /// Builds a tokenizer.
-type Tokenizing = Box<dyn FnOnce() -> Result<TextTokenizer> + Send>;
+type Tokenizing = Box<dyn FnOnce(Option<&BlockFile>) -> Result<TextTokenizer> + Send>;
 
 /// A loaded embedding model. Shared by reference between threads.
 pub struct Embedder {
@@ -136,16 +139,25 @@ impl Embedder {
     /// # Errors
     /// When a file is missing, damaged or of an unsupported kind, or the device cannot be opened.
     pub fn load(files: &ModelFiles, device: DeviceChoice) -> Result<Self> {
+        Self::load_on(files, device, None)
+    }
+
+    /// [`Self::load`] with a place for what is computed from the model once a machine, which makes later starts faster.
+    ///
+    /// # Errors
+    /// As for [`Self::load`]. A cache that cannot be read or written is none.
+    pub fn load_on(files: &ModelFiles, device: DeviceChoice, cache: Option<&DiskCache>) -> Result<Self> {
         let device = device.open()?;
         let (settings, weights, tokenizer): (_, _, Tokenizing) = if files.is_gguf() {
             let file = Arc::new(GgufFile::open(&files.main)?);
             let settings = settings::from_gguf(&file)?;
-            (settings, Weights::Gguf(Arc::clone(&file)), Box::new(move || TextTokenizer::of_gguf(&file)))
+            (settings, Weights::Gguf(Arc::clone(&file)), Box::new(move |kept| prepared::tokenizer(&file, kept)))
         } else {
             let settings = settings::from_folder(files.dir())?;
             let weights = Weights::from_safetensors(SafetensorsFile::open(&files.main)?);
             let path = files.dir().join("tokenizer.json");
-            let tokenizer = move || Ok(TextTokenizer::General(Box::new(tokenizer::from_json(&path)?)));
+            let tokenizer =
+                move |_: Option<&BlockFile>| Ok(TextTokenizer::General(Box::new(tokenizer::from_json(&path)?)));
             (settings, weights.map_err(|e| e.at(&files.main))?, Box::new(tokenizer))
         };
         let max_tokens = settings.max_tokens;
@@ -159,10 +171,13 @@ impl Embedder {
             "sha256={};pooling={};query={:?};passage={:?};tokens={max_tokens};revision={REVISION}",
             files.checksum, settings.pooling, files.query_prefix, files.passage_prefix,
         );
+        let kept = cache.filter(|_| device.is_cpu() && PackedBert::takes(&settings.bert));
+        let kept = kept.and_then(|cache| prepared::open(cache, files, &settings.bert, &weights));
+        let kept = kept.as_ref();
         // Each takes about as long as the other, and a single question waits for both.
         let (tokenizer, encoder) = std::thread::scope(|scope| {
-            let tokenizer = scope.spawn(tokenizer);
-            let encoder = Encoder::load(settings.bert, weights, &device).map_err(|e| e.at(&files.main));
+            let tokenizer = scope.spawn(move || tokenizer(kept));
+            let encoder = Encoder::load(settings.bert, weights, &device, kept).map_err(|e| e.at(&files.main));
             (tokenizer.join(), encoder)
         });
         let tokenizer = tokenizer

@@ -3,13 +3,54 @@
 //! The texts of a batch lie one after another without padding, so that no row is computed in vain; only the attention knows
 //! where a text ends.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::bert::{Activation, BertConfig};
 use super::table::Table;
-use super::weights::Part;
-use crate::compute::{Activations, KeyValues, PackedMatrix, Queries, elementwise};
+use super::weights::{Part, Weights};
+use crate::compute::{Activations, KeyValues, PackedMatrix, Queries, SharedBytes, elementwise};
 use crate::error::Result;
+use crate::model::BlockFile;
+
+/// A weight matrix of an encoder, `output × input`.
+pub(super) struct Matrix {
+    part: Part,
+    layer: usize,
+    output: usize,
+    input: usize,
+}
+
+impl Matrix {
+    /// All matrices that [`PackedBert::load`] asks for.
+    pub(super) fn all(config: &BertConfig) -> Vec<Self> {
+        let (hidden, inner) = (config.hidden, config.feed_forward);
+        let square = [Part::Query, Part::Key, Part::Value, Part::AttentionOutput].map(|part| (part, hidden, hidden));
+        let parts = [square.as_slice(), &[(Part::Up, inner, hidden), (Part::Down, hidden, inner)]].concat();
+        (0..config.layers)
+            .flat_map(|layer| parts.iter().map(move |(part, output, input)| (layer, *part, *output, *input)))
+            .map(|(layer, part, output, input)| Self { part, layer, output, input })
+            .collect()
+    }
+
+    /// What its packed form is kept under.
+    pub(super) fn name(&self) -> String {
+        format!("{:?} {} {}x{}", self.part, self.layer, self.output, self.input)
+    }
+
+    /// Bytes of its packed form.
+    pub(super) fn packed_len(&self, weights: &Weights) -> Result<usize> {
+        let view = weights.shaped(self.part, self.layer, false, &[self.output, self.input])?;
+        PackedMatrix::packed_len(view.dtype, self.output, self.input)
+    }
+
+    /// Its packed form.
+    pub(super) fn pack(&self, weights: &Weights) -> Result<PackedMatrix> {
+        let view = weights.shaped(self.part, self.layer, false, &[self.output, self.input])?;
+        PackedMatrix::pack(view.dtype, self.output, self.input, view.data)
+    }
+}
 
 /// `x · Wᵀ + b`.
 struct Linear {
@@ -48,16 +89,22 @@ impl PackedBert {
         widths.iter().all(|w| w.is_multiple_of(32)) && config.activation == Activation::Gelu
     }
 
-    /// Loads and packs the layers. Weights of full precision are rounded to 8 bits, quantized ones stay as they are.
-    pub(super) fn load(config: BertConfig, table: Table) -> Result<Self> {
+    /// Loads the layers, packed before as `kept` has them or here. Weights of full precision are rounded to 8 bits, quantized
+    /// ones stay as they are.
+    pub(super) fn load(config: BertConfig, table: Table, kept: Option<&BlockFile>) -> Result<Self> {
         let (hidden, inner) = (config.hidden, config.feed_forward);
         let weights = table.weights();
         let linear = |part, layer, output: usize, input: usize| -> Result<Linear> {
-            let view = weights.shaped(part, layer, false, &[output, input])?;
-            Ok(Linear {
-                weight: PackedMatrix::pack(view.dtype, output, input, view.data)?,
-                bias: weights.dense(part, layer, true, &[output])?,
-            })
+            let matrix = Matrix { part, layer, output, input };
+            let weight = match kept.and_then(|kept| kept.block(&matrix.name())) {
+                Some(block) => {
+                    let dtype = weights.shaped(part, layer, false, &[output, input])?.dtype;
+                    let bytes = SharedBytes::new(Arc::clone(&block.map) as _, block.range.clone());
+                    PackedMatrix::from_packed(dtype, output, input, bytes)?
+                }
+                None => matrix.pack(weights)?,
+            };
+            Ok(Linear { weight, bias: weights.dense(part, layer, true, &[output])? })
         };
         let norm = |part, layer| -> Result<Norm> {
             Ok(Norm {

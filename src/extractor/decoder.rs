@@ -8,12 +8,11 @@
 use rayon::prelude::*;
 
 use super::cache::{Cache, NodeId};
-use super::disk_cache::DiskCache;
 use super::memory::Needs;
 use super::weights::{Wanted, Weights, shape_error};
 use crate::compute::{Activations, PackedMatrix, Queries, blocks, elementwise};
 use crate::error::{Error, Kind, Result};
-use crate::model::GgufFile;
+use crate::model::{DiskCache, GgufFile};
 
 /// One token to compute: it is appended to `node`. Rows of one node stand in order, next to each other.
 #[derive(Debug, Clone, Copy)]

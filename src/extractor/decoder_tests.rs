@@ -10,10 +10,9 @@ use candle_transformers::models::{quantized_llama, quantized_qwen2, quantized_qw
 
 use super::cache::{Cache, NodeId};
 use super::decoder::{Decoder, Row};
-use super::disk_cache::DiskCache;
 use super::tensor_decoder::{Kept, TensorDecoder};
 use super::{snapshot, weights};
-use crate::model::{GgufFile, GgufWriter, MetaValue};
+use crate::model::{DiskCache, GgufFile, GgufWriter, MetaValue};
 
 const VOCABULARY: usize = 96;
 const HIDDEN: usize = 64;
@@ -242,7 +241,7 @@ fn kept_weights_give_the_same_logits_and_a_damaged_file_is_made_again() {
     assert_eq!(logits(Some(&cache)), expected);
     let kept = cache.files()[0].path.clone();
     let whole = std::fs::read(&kept).unwrap();
-    weights::verify(&kept).unwrap();
+    cache.verify(&cache.files()[0]).unwrap();
     // Mapped now; nothing else is written.
     assert_eq!((logits(Some(&cache)), cache.files().len()), (expected.clone(), 1));
     assert_eq!(std::fs::read(&kept).unwrap(), whole);
@@ -262,8 +261,8 @@ fn kept_weights_give_the_same_logits_and_a_damaged_file_is_made_again() {
     *bytes.last_mut().unwrap() ^= 1;
     bytes[4096] ^= 1;
     std::fs::write(&kept, &bytes).unwrap();
-    let error = weights::verify(&kept).unwrap_err().to_string();
-    assert!(error.contains("packed matrix 0 at byte 4096") && error.contains("hint:"), "{error}");
+    let error = cache.verify(&cache.files()[0]).unwrap_err().to_string();
+    assert!(error.contains("block 0 at byte 4096") && error.contains("hint:"), "{error}");
 
     // Where nothing can be kept the weights are packed as before.
     let nowhere = DiskCache { folder: path.clone(), limit: 1 << 30 };
@@ -316,17 +315,19 @@ fn a_kept_prefix_continues_as_the_computed_one_and_a_damaged_one_is_left_alone()
     assert!(snapshot::read(&mut fresh, &disk, &key, tokens.len() - 1).is_none());
     let file = disk.files()[0].path.clone();
     let whole = std::fs::read(&file).unwrap();
-    snapshot::verify(&file).unwrap();
+    disk.verify(&disk.files()[0]).unwrap();
     for at in [0, 8, 16, 40, 64, whole.len() / 2, whole.len() - 1] {
         let mut bytes = whole.clone();
         bytes[at] ^= 4;
         std::fs::write(&file, &bytes).unwrap();
         assert!(snapshot::read(&mut fresh, &disk, &key, tokens.len()).is_none(), "byte {at}");
-        assert!(snapshot::verify(&file).is_err(), "byte {at}");
+        assert!(disk.verify(&disk.files()[0]).is_err(), "byte {at}");
     }
     for len in [0, 31, 64, whole.len() - 1] {
         std::fs::write(&file, &whole[..len]).unwrap();
-        assert!(snapshot::read(&mut fresh, &disk, &key, tokens.len()).is_none() && snapshot::verify(&file).is_err());
+        assert!(
+            snapshot::read(&mut fresh, &disk, &key, tokens.len()).is_none() && disk.verify(&disk.files()[0]).is_err()
+        );
     }
 }
 

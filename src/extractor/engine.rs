@@ -4,11 +4,10 @@ use candle_core::Device;
 
 use super::cache::{Cache, NodeId};
 use super::decoder::{Config, Decoder, Row};
-use super::disk_cache::DiskCache;
 use super::snapshot;
 use super::tensor_decoder::{Kept, TensorDecoder};
 use crate::error::Result;
-use crate::model::GgufFile;
+use crate::model::{DiskCache, GgufFile};
 
 /// A model that computes rows of branches of a tree of prompts.
 pub(super) enum Engine {

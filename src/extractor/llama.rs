@@ -10,7 +10,6 @@ use tokenizers::Tokenizer;
 
 use super::cache::NodeId;
 use super::decoder::{Decoder, Row};
-use super::disk_cache::DiskCache;
 use super::engine::Engine;
 use super::prompt::{self, Chat, Language};
 use super::scheduler::{self, Branch};
@@ -20,7 +19,7 @@ use super::{Extractor, PromptReuse};
 use super::{memory, weights};
 use crate::document::{Span, Text};
 use crate::error::{Error, Kind, Result};
-use crate::model::{self, DeviceChoice, GgufFile};
+use crate::model::{self, DeviceChoice, DiskCache, GgufFile};
 use crate::proposition::{Passage, SentenceKind, SentenceYield};
 
 /// Characters of a section that the model sees around a sentence. Sections are at most 1,500 characters; a longer

@@ -8,7 +8,6 @@ mod cache;
 mod decoder;
 #[cfg(test)]
 mod decoder_tests;
-mod disk_cache;
 mod engine;
 mod json_array;
 mod llama;
@@ -21,7 +20,6 @@ mod trace;
 mod vocabulary;
 mod weights;
 
-pub use disk_cache::{CachedFile, DiskCache};
 pub(crate) use llama::is_asked;
 pub use llama::{Limits, LlamaExtractor, Pace};
 pub use trace::Trace;

@@ -8,12 +8,11 @@
 
 use std::fs;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 
 use super::cache::{Cache, NodeId};
-use super::disk_cache::DiskCache;
 use crate::compute::{Isa, KeyValues};
 use crate::error::{Error, Kind, Result};
+use crate::model::DiskCache;
 
 const MAGIC: &[u8; 8] = b"mtngprfx";
 const VERSION: u32 = 1;
@@ -87,20 +86,4 @@ pub(super) fn write(cache: &Cache, disk: &DiskCache, key: &[u8; 32], node: NodeI
         let written = written.and_then(|()| out.write_all(checksum.as_bytes())).and_then(|()| out.flush());
         written.map_err(|e| Error::io("cannot write the prompt prefix", &path, e))
     })
-}
-
-/// Checks a file against its checksum.
-pub(super) fn verify(path: &Path) -> Result<()> {
-    let file = fs::read(path).map_err(|e| Error::io("cannot read the prompt prefix", path, e))?;
-    let whole = file
-        .len()
-        .checked_sub(CHECKSUM)
-        .map(|at| file.split_at(at))
-        .is_some_and(|(rest, checksum)| rest.starts_with(MAGIC) && blake3::hash(rest).as_bytes() == checksum);
-    if whole {
-        return Ok(());
-    }
-    Err(Error::new(Kind::Corrupt, "the kept prompt prefix is damaged")
-        .at(path)
-        .hint("delete the file; it is made again"))
 }

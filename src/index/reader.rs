@@ -17,7 +17,7 @@ use crate::compute::similarity::{ByteQuery, ByteRows, dot_f16, to_bytes};
 use crate::error::{Error, Kind, Result};
 
 /// Files up to this size are checked in full when they are opened: that takes a few milliseconds.
-pub(super) const CHECKED_AT_OPENING: u64 = 64 << 20;
+pub(super) const CHECKED_AT_OPENING: u64 = 16 << 20;
 /// Vectors that one thread looks at in a row.
 const SLICE: usize = 2048;
 

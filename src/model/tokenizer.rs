@@ -22,6 +22,7 @@ use tokenizers::{
     AddedToken, DecoderWrapper, Encoding, Model, PostProcessorWrapper, SplitDelimiterBehavior, Tokenizer, TokenizerImpl,
 };
 
+use super::block_file::Block;
 use super::gguf::GgufFile;
 use super::unigram::FlatUnigram;
 use crate::error::{Error, Kind, Result};
@@ -60,8 +61,15 @@ impl TextTokenizer {
     /// # Errors
     /// As [`from_json`] and [`from_gguf`].
     pub fn of_gguf(gguf: &GgufFile) -> Result<Self> {
-        if gguf.meta_str("tokenizer.ggml.model") == Some("t5") {
-            return Ok(Self::Unigram(Box::new(unigram(gguf).map_err(|e| e.at(gguf.path()))?)));
+        Self::of_gguf_with(gguf, None)
+    }
+
+    /// [`Self::of_gguf`] with the [`vocabulary_table`] of the file, if it was kept.
+    pub(crate) fn of_gguf_with(gguf: &GgufFile, table: Option<Block>) -> Result<Self> {
+        if is_unigram(gguf) {
+            let model = table.and_then(FlatUnigram::mapped).map_or_else(|| vocabulary_table(gguf), Ok);
+            let tokenizer = model.and_then(|model| unigram(gguf, model));
+            return Ok(Self::Unigram(Box::new(tokenizer.map_err(|e| e.at(gguf.path()))?)));
         }
         Ok(Self::General(Box::new(beside_or_inside(gguf)?)))
     }
@@ -170,8 +178,10 @@ fn byte_level_bpe(gguf: &GgufFile) -> Result<Tokenizer> {
     tokenizer.with_decoder(Some(ByteLevel::new(false, false, false)));
     add_marked_tokens(&mut tokenizer, &tokens, &types)?;
     let name = |id: u32| tokens.get(id as usize).cloned();
-    let bos = flag_token(gguf, name, tokens.len(), "tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", false)?;
-    let eos = flag_token(gguf, name, tokens.len(), "tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false)?;
+    let bos =
+        flag_token(gguf, name, tokens.len(), "tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", false)?;
+    let eos =
+        flag_token(gguf, name, tokens.len(), "tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false)?;
     wrap_in(&mut tokenizer, bos, eos)?;
     Ok(tokenizer)
 }
@@ -257,20 +267,37 @@ fn word_piece(gguf: &GgufFile) -> Result<Tokenizer> {
     Ok(tokenizer)
 }
 
-fn unigram(gguf: &GgufFile) -> Result<Pipeline<FlatUnigram>> {
-    let key = "tokenizer.ggml.tokens";
-    let pieces = || gguf.meta_strings(key).ok_or_else(|| Error::new(Kind::Model, "the model file holds no vocabulary"));
-    let types = token_types(gguf, pieces()?.len())?;
-    let mut scores = gguf
+/// True for a file whose vocabulary [`vocabulary_table`] reads.
+pub(crate) fn is_unigram(gguf: &GgufFile) -> bool {
+    gguf.meta_str("tokenizer.ggml.model") == Some("t5")
+}
+
+/// The Unigram vocabulary of a file. Making it takes longer than mapping one that was kept.
+pub(crate) fn vocabulary_table(gguf: &GgufFile) -> Result<FlatUnigram> {
+    let pieces = gguf
+        .meta_strings("tokenizer.ggml.tokens")
+        .ok_or_else(|| Error::new(Kind::Model, "the model file holds no vocabulary"))?;
+    let used = used(&token_types(gguf, pieces.len())?);
+    let scores = gguf
         .meta_f32_array("tokenizer.ggml.scores")
-        .filter(|scores| scores.len() == types.len())
+        .filter(|scores| scores.len() == pieces.len())
         .ok_or_else(|| Error::new(Kind::Corrupt, "the vocabulary has no score for each token"))?;
-    // Filler tokens at the end carry scores that would distort the penalty for unknown characters.
-    let used = types.iter().rposition(|kind| *kind != UNUSED).map_or(0, |last| last + 1);
-    scores.truncate(used);
-    let unknown = gguf.meta_u32("tokenizer.ggml.unknown_token_id").unwrap_or(0);
-    let model = FlatUnigram::new(pieces()?.take(used), scores, unknown)
-        .ok_or_else(|| Error::new(Kind::Corrupt, "the vocabulary has no unknown token"))?;
+    FlatUnigram::new(pieces.take(used), &scores[..used], unknown_token(gguf))
+        .ok_or_else(|| Error::new(Kind::Corrupt, "the vocabulary has no unknown token"))
+}
+
+/// Tokens before the filler at the end, whose scores would distort the penalty for unknown characters.
+fn used(types: &[u32]) -> usize {
+    types.iter().rposition(|kind| *kind != UNUSED).map_or(0, |last| last + 1)
+}
+
+fn unknown_token(gguf: &GgufFile) -> u32 {
+    gguf.meta_u32("tokenizer.ggml.unknown_token_id").unwrap_or(0)
+}
+
+fn unigram(gguf: &GgufFile, model: FlatUnigram) -> Result<Pipeline<FlatUnigram>> {
+    let types = token_types(gguf, gguf.meta_strings("tokenizer.ggml.tokens").map_or(0, |pieces| pieces.len()))?;
+    let (used, unknown) = (used(&types), unknown_token(gguf));
     // The unknown token of such files has a type of its own; in a text it is a marker like the others.
     let marker = |id: u32| if id == unknown { CONTROL } else { types[id as usize] };
     let marked = (0..used as u32)

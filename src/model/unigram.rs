@@ -11,24 +11,50 @@ use std::path::{Path, PathBuf};
 use tokenizers::models::unigram::UnigramTrainer;
 use tokenizers::{Model, Token};
 
+use super::block_file::Block;
+
 /// Score of a character without a piece, below that of the worst piece, as in SentencePiece.
 const UNKNOWN_PENALTY: f64 = 10.0;
 const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
 const HASH_PRIME: u64 = 0x0100_0000_01b3;
 
+/// Raised when the words change for the same pieces.
+pub(crate) const VERSION: u32 = 1;
+/// Numbers at the beginning: version, pieces, slots, bytes of text, longest piece, unknown piece, worst score (`f32`), 0.
+const HEAD: usize = 8;
+
 /// Pieces, their log probabilities, and a table that finds a piece by its bytes.
+///
+/// All of it is one run of 32-bit little-endian words, so that it can be kept in a file and mapped: the numbers of the head; the
+/// offsets of the pieces in the text, one more than pieces; their scores (`f32`); the slots of the hash table, a power of two:
+/// open addressing with linear steps, id + 1 or 0 where empty; the pieces one after the other, filled up with zeros. Bytes that are
+/// no UTF-8 match no text.
 #[derive(Debug, Clone)]
 pub struct FlatUnigram {
-    /// The pieces, one after the other. Bytes that are no UTF-8 match no text.
-    text: Vec<u8>,
-    /// Piece `i` is `text[offsets[i]..offsets[i + 1]]`.
-    offsets: Vec<u32>,
-    scores: Vec<f32>,
-    /// Open addressing with linear steps: id + 1, or 0 where empty. Its length is a power of two.
-    slots: Vec<u32>,
+    words: Words,
+    pieces: usize,
+    slots: usize,
     longest: usize,
     unknown: u32,
     unknown_score: f64,
+}
+
+#[derive(Debug, Clone)]
+enum Words {
+    Own(Vec<u32>),
+    Mapped(Block),
+}
+
+impl std::ops::Deref for Words {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            Words::Own(words) => words,
+            // Blocks begin at a page; checked when it was taken.
+            Words::Mapped(block) => bytemuck::try_cast_slice(block.as_ref()).unwrap_or_default(),
+        }
+    }
 }
 
 /// One step of FNV-1a, which can be continued byte by byte along a text.
@@ -53,56 +79,96 @@ impl FlatUnigram {
     /// A model of `pieces` with their log probabilities; `None` when the two differ in length, there are too many, or
     /// `unknown` is not among them.
     pub(super) fn new<'a>(
-        pieces: impl ExactSizeIterator<Item = &'a [u8]>,
-        scores: Vec<f32>,
+        pieces: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+        scores: &[f32],
         unknown: u32,
     ) -> Option<Self> {
-        /// What a piece takes on average, to ask for memory once.
-        const USUAL: usize = 10;
         let count = pieces.len();
         if count != scores.len() || unknown as usize >= count {
             return None;
         }
-        let mut text = Vec::with_capacity(count * USUAL);
-        let mut offsets = Vec::with_capacity(count + 1);
-        offsets.push(0);
-        let mut slots = vec![0; (count * 2).next_power_of_two()];
-        let mask = slots.len() - 1;
-        let mut longest = 0;
-        for (id, piece) in (1..).zip(pieces) {
-            text.extend_from_slice(piece);
-            offsets.push(u32::try_from(text.len()).ok()?);
-            longest = longest.max(piece.len());
-            let mut slot = slot_of(piece.iter().fold(HASH_START, |hash, byte| step(hash, *byte)), mask);
-            while slots[slot] != 0 {
-                slot = (slot + 1) & mask;
-            }
-            slots[slot] = id;
+        let slots = (count * 2).next_power_of_two();
+        let (bytes, longest) = pieces.clone().fold((0, 0), |(sum, most), p| (sum + p.len(), p.len().max(most)));
+        let numbers = [count, slots, bytes, longest].map(u32::try_from);
+        let [Ok(_), Ok(_), Ok(_), Ok(_)] = numbers else { return None };
+        let mut words = vec![0u32; HEAD + count + 1 + count + slots + bytes.div_ceil(4)];
+        words[0] = VERSION;
+        for (word, number) in words[1..].iter_mut().zip(numbers) {
+            *word = number.ok()?;
         }
-        let worst = scores.iter().fold(f64::INFINITY, |low, s| low.min(f64::from(*s)));
-        Some(Self { text, offsets, scores, slots, longest, unknown, unknown_score: worst - UNKNOWN_PENALTY })
+        words[5] = unknown;
+        words[6] = scores.iter().copied().fold(f32::INFINITY, f32::min).to_bits();
+        let (offsets, rest) = words[HEAD..].split_at_mut(count + 1);
+        let (kept_scores, rest) = rest.split_at_mut(count);
+        let (table, text) = rest.split_at_mut(slots);
+        let text: &mut [u8] = bytemuck::cast_slice_mut(text);
+        let mut at = 0;
+        for ((number, piece), score) in pieces.enumerate().zip(scores) {
+            text[at..at + piece.len()].copy_from_slice(piece);
+            at += piece.len();
+            offsets[number + 1] = at as u32;
+            kept_scores[number] = score.to_bits();
+            let mut slot = slot_of(piece.iter().fold(HASH_START, |hash, byte| step(hash, *byte)), slots - 1);
+            while table[slot] != 0 {
+                slot = (slot + 1) & (slots - 1);
+            }
+            table[slot] = number as u32 + 1;
+        }
+        Self::over(Words::Own(words))
+    }
+
+    /// The model that a block holds; `None` when it is none.
+    pub(super) fn mapped(block: Block) -> Option<Self> {
+        if cfg!(target_endian = "big") || bytemuck::try_cast_slice::<u8, u32>(block.as_ref()).is_err() {
+            return None;
+        }
+        Self::over(Words::Mapped(block))
+    }
+
+    fn over(words: Words) -> Option<Self> {
+        let [VERSION, pieces, slots, text, longest, unknown, worst, 0] = *words.first_chunk::<HEAD>()? else {
+            return None;
+        };
+        let [pieces, slots, text, longest] = [pieces, slots, text, longest].map(|n| n as usize);
+        let fits = words.len() == HEAD + 2 * pieces + 1 + slots + text.div_ceil(4);
+        if !fits || !slots.is_power_of_two() || slots <= pieces || unknown as usize >= pieces {
+            return None;
+        }
+        let unknown_score = f64::from(f32::from_bits(worst)) - UNKNOWN_PENALTY;
+        Some(Self { words, pieces, slots, longest, unknown, unknown_score })
+    }
+
+    fn score(&self, id: usize) -> f64 {
+        f64::from(f32::from_bits(self.words.get(HEAD + self.pieces + 1 + id).copied().unwrap_or(0)))
     }
 
     /// The text of piece `id`.
     pub(super) fn piece(&self, id: u32) -> Option<Cow<'_, str>> {
-        self.bytes(id).map(String::from_utf8_lossy)
+        self.piece_bytes(id).map(String::from_utf8_lossy)
     }
 
-    fn bytes(&self, id: u32) -> Option<&[u8]> {
-        let (start, end) = (self.offsets.get(id as usize)?, self.offsets.get(id as usize + 1)?);
-        self.text.get(*start as usize..*end as usize)
+    fn piece_bytes(&self, id: u32) -> Option<&[u8]> {
+        let at = HEAD + id as usize;
+        if id as usize >= self.pieces {
+            return None;
+        }
+        let (start, end) = (*self.words.get(at)?, *self.words.get(at + 1)?);
+        let text = self.words.get(HEAD + 2 * self.pieces + 1 + self.slots..)?;
+        bytemuck::cast_slice::<u32, u8>(text).get(start as usize..end as usize)
     }
 
     fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
-        let mask = self.slots.len() - 1;
-        let mut slot = slot_of(hash, mask);
-        loop {
-            let id = self.slots[slot].checked_sub(1)?;
-            if self.bytes(id) == Some(bytes) {
+        let table = self.words.get(HEAD + 2 * self.pieces + 1..)?.get(..self.slots)?;
+        let mut slot = slot_of(hash, self.slots - 1);
+        // A damaged table may have no end.
+        for _ in 0..self.slots {
+            let id = table[slot].checked_sub(1)?;
+            if self.piece_bytes(id) == Some(bytes) {
                 return Some(id);
             }
-            slot = (slot + 1) & mask;
+            slot = (slot + 1) & (self.slots - 1);
         }
+        None
     }
 
     /// The most probable segmentation of `text` (Viterbi), as ends and ids in order. Of equal paths the one found first
@@ -126,7 +192,7 @@ impl FlatUnigram {
                 if text.is_char_boundary(end)
                     && let Some(id) = self.find(hash, &bytes[start..end])
                 {
-                    improve(&mut best[end], f64::from(self.scores[id as usize]) + so_far, start, id);
+                    improve(&mut best[end], self.score(id as usize) + so_far, start, id);
                     has_single |= length == width;
                 }
             }
@@ -147,6 +213,13 @@ impl FlatUnigram {
         }
         pieces.reverse();
         pieces
+    }
+}
+
+/// To be kept and given to [`FlatUnigram::mapped`].
+impl AsRef<[u8]> for FlatUnigram {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words)
     }
 }
 
@@ -175,11 +248,11 @@ impl Model for FlatUnigram {
     }
 
     fn get_vocab(&self) -> HashMap<String, u32> {
-        (0..self.scores.len() as u32).filter_map(|id| Some((self.id_to_token(id)?, id))).collect()
+        (0..self.pieces as u32).filter_map(|id| Some((self.id_to_token(id)?, id))).collect()
     }
 
     fn get_vocab_size(&self) -> usize {
-        self.scores.len()
+        self.pieces
     }
 
     fn save(&self, _folder: &Path, _prefix: Option<&str>) -> tokenizers::Result<Vec<PathBuf>> {
@@ -218,7 +291,7 @@ mod tests {
         }
         // Few distinct scores, so that ties occur.
         let scores: Vec<f32> = pieces.iter().map(|_| -(next(5) as f32)).collect();
-        let ours = FlatUnigram::new(pieces.iter().map(|p| p.as_bytes()), scores.clone(), 0).unwrap();
+        let ours = FlatUnigram::new(pieces.iter().map(|p| p.as_bytes()), &scores, 0).unwrap();
         let vocab = pieces.iter().cloned().zip(scores.iter().map(|s| f64::from(*s))).collect();
         let theirs = Unigram::from(vocab, Some(0), false).unwrap();
         for _ in 0..500 {
@@ -230,14 +303,31 @@ mod tests {
     #[test]
     fn pieces_are_found_by_text_and_id() {
         let pieces = ["<unk>".to_owned(), "▁a".to_owned(), String::new()];
-        let build = |scores: &[f32], unknown| {
-            FlatUnigram::new(pieces.iter().map(|p| p.as_bytes()), scores.to_vec(), unknown)
-        };
+        let build = |scores: &[f32], unknown| FlatUnigram::new(pieces.iter().map(|p| p.as_bytes()), scores, unknown);
         let model = build(&[0.0, -1.0, -2.0], 0).unwrap();
         assert_eq!(model.token_to_id("▁a"), Some(1));
         assert_eq!(model.id_to_token(1).unwrap(), "▁a");
         assert_eq!(model.token_to_id("b"), None);
         assert!(build(&[0.0], 0).is_none());
         assert!(build(&[0.0; 3], 3).is_none());
+    }
+
+    #[test]
+    fn a_damaged_table_ends_every_search() {
+        let pieces: Vec<String> = (0..40).map(|n| format!("p{n}")).collect();
+        let model = FlatUnigram::new(pieces.iter().map(|p| p.as_bytes()), &[-1.0; 40], 0).unwrap();
+        let Words::Own(whole) = &model.words else { panic!("made here") };
+        for at in 0..whole.len() {
+            for value in [0, 1, 7, u32::MAX] {
+                let mut words = whole.clone();
+                words[at] = value;
+                if let Some(damaged) = FlatUnigram::over(Words::Own(words)) {
+                    damaged.tokenize("p1p2p39xp40").unwrap();
+                }
+            }
+        }
+        let full: Vec<u32> = whole.iter().map(|word| if *word == 0 { 1 } else { *word }).collect();
+        let head = [&whole[..HEAD], &full[HEAD..]].concat();
+        FlatUnigram::over(Words::Own(head)).unwrap().tokenize("xyz").unwrap();
     }
 }

@@ -107,18 +107,25 @@ impl Searcher {
                 .found(vectors.len().to_string())
                 .hint("run `mingti index` again"));
         }
-        if let Some(embedder) = &embedder
-            && !vectors.is_empty()
-            && embedder.fingerprint() != row.embedder
-        {
+        let (ranking, weights) = (Ranking::default(), FieldWeights::default());
+        let searcher = Self { reader, vectors, lexical, embedder: None, ranking, weights, generation, explains: false };
+        match embedder {
+            Some(embedder) => searcher.with_embedder(embedder),
+            None => Ok(searcher),
+        }
+    }
+
+    /// Takes the embedder of the index, which may be loaded while the index is opened. Another one than filled it is an error.
+    pub fn with_embedder(mut self, embedder: Box<dyn QueryEmbedder + Send>) -> Result<Self> {
+        let row = self.reader.require_generation()?;
+        if !self.vectors.is_empty() && embedder.fingerprint() != row.embedder {
             return Err(Error::new(Kind::Usage, "the index was filled with another embedder")
-                .at(dir)
                 .expected(row.embedder_name.clone())
                 .found(embedder.fingerprint())
                 .hint("name that embedder with `--embedder`, or index again"));
         }
-        let (ranking, weights) = (Ranking::default(), FieldWeights::default());
-        Ok(Self { reader, vectors, lexical, embedder, ranking, weights, generation, explains: false })
+        self.embedder = Some(embedder);
+        Ok(self)
     }
 
     /// Ranks in another way than the default.

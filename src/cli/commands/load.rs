@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use mingti::embedder::Embedder;
-use mingti::extractor::{DiskCache, LlamaExtractor};
-use mingti::model::{DeviceChoice, Manifest, ModelStore, Role};
+use mingti::extractor::LlamaExtractor;
+use mingti::model::{DeviceChoice, DiskCache, Manifest, ModelStore, Role};
 use mingti::proposition::UnitKind;
 use mingti::query::{Mode, Searcher};
 use mingti::store::Reader;
@@ -64,7 +64,8 @@ impl<'s> Loader<'s> {
             Ok(path) if !self.store.is_installed(choice) => path.to_string_lossy().into_owned(),
             _ => choice.to_owned(),
         };
-        Embedder::load(&self.store.find(&whole, Role::Embedder)?, self.device)
+        let cache = disk_cache(self.settings, &self.store);
+        Embedder::load_on(&self.store.find(&whole, Role::Embedder)?, self.device, Some(&cache))
     }
 
     /// The index of the settings, ready to search, with the embedder that it was built with.
@@ -76,7 +77,14 @@ impl<'s> Loader<'s> {
         let reader = Reader::open(index)?;
         let name = reader.require_generation()?.embedder_name.clone();
         drop(reader);
-        searcher(index, self.embedder(Some(&name))?)
+        // A question waits for both.
+        let (opened, embedder) = std::thread::scope(|scope| {
+            let opening = scope.spawn(|| Searcher::open(index, None));
+            let embedder = self.embedder(Some(&name));
+            (opening.join(), embedder)
+        });
+        let opened = opened.map_err(|_| Failure::plain("the index could not be opened"))??;
+        Ok(opened.with_embedder(Box::new(embedder?))?)
     }
 }
 

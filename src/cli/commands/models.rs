@@ -4,9 +4,8 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mingti::extractor::DiskCache;
 use mingti::ingest::Interrupt;
-use mingti::model::{Manifest, ModelInfo, ModelStore, PullProgress};
+use mingti::model::{DiskCache, Manifest, ModelInfo, ModelStore, PullProgress};
 
 use super::load::disk_cache;
 use crate::cli::args::ModelsCommand;

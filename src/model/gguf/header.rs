@@ -126,6 +126,7 @@ pub(super) fn byte_size(dtype: GgmlDType, shape: &[usize]) -> std::result::Resul
 }
 
 /// A read position over the mapped file.
+#[derive(Clone)]
 pub(in crate::model) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -206,9 +207,17 @@ impl<'a> Cursor<'a> {
     fn skip_elements(&mut self, of: u32, len: u64, depth: usize) -> Result<()> {
         match of {
             tag::STRING => {
+                // A vocabulary has hundreds of thousands: nothing but lengths is looked at.
                 for _ in 0..len {
-                    let n = self.u64()?;
-                    self.take(n)?;
+                    let length = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<8>());
+                    let end = length.and_then(|n| usize::try_from(u64::from_le_bytes(*n)).ok());
+                    match end.and_then(|n| n.checked_add(self.at + 8)).filter(|end| *end <= self.bytes.len()) {
+                        Some(end) => self.at = end,
+                        None => {
+                            let n = self.u64()?;
+                            self.take(n)?;
+                        }
+                    }
                 }
             }
             tag::ARRAY if depth < MAX_DEPTH => {

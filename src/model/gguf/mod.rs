@@ -126,7 +126,7 @@ impl GgufFile {
     }
 
     /// The bytes of each string of an array, without a copy.
-    pub(crate) fn meta_strings(&self, key: &str) -> Option<impl ExactSizeIterator<Item = &[u8]>> {
+    pub(crate) fn meta_strings(&self, key: &str) -> Option<impl ExactSizeIterator<Item = &[u8]> + Clone> {
         let (tag::STRING, len, bytes) = self.array(key)? else { return None };
         let mut cursor = Cursor::new(bytes);
         // Opening went over all of them, so each is there.

@@ -1,4 +1,5 @@
-//! A folder of what is computed from a model and kept for the next start: packed weights, the prefix that all prompts share.
+//! A folder of what is computed from a model and kept for the next start: packed weights and vocabularies, the prefix that all
+//! prompts share.
 //!
 //! Every file can be removed at any time and is made again. Files appear whole, by rename; their time of change is the time of
 //! their last use, and the least recently used ones go first when the folder would grow past its limit.
@@ -8,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{snapshot, weights};
+use super::block_file;
 use crate::error::{Error, Kind, Result};
 
 /// Endings of the files that are ours; nothing else in the folder is touched.
@@ -58,17 +59,17 @@ impl DiskCache {
     /// Checks a file of the folder against its checksums; the error names file and place.
     pub fn verify(&self, file: &CachedFile) -> Result<()> {
         match file.path.extension().and_then(|e| e.to_str()) {
-            Some("weights") => weights::verify(&file.path),
-            _ => snapshot::verify(&file.path),
+            Some("weights") => block_file::verify(&file.path),
+            _ => verify_sealed(&file.path),
         }
     }
 
-    pub(super) fn path(&self, key: &[u8; 32], ending: &str) -> PathBuf {
+    pub(crate) fn path(&self, key: &[u8; 32], ending: &str) -> PathBuf {
         self.folder.join(format!("{}.{ending}", &blake3::Hash::from_bytes(*key).to_hex()[..32]))
     }
 
     /// Marks a file as used now.
-    pub(super) fn touch(&self, path: &Path) {
+    pub(crate) fn touch(&self, path: &Path) {
         // A folder that cannot be written is served as well as any other.
         if let Ok(file) = File::options().append(true).open(path) {
             let _ = file.set_modified(SystemTime::now());
@@ -76,7 +77,7 @@ impl DiskCache {
     }
 
     /// Writes a file of `size` bytes with `fill` and puts it in place whole, after making room for it.
-    pub(super) fn keep(&self, path: &Path, size: u64, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    pub(crate) fn keep(&self, path: &Path, size: u64, fill: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
         let io = |what: &'static str| move |e: io::Error| Error::io(what, path, e);
         if size > self.limit {
             return Err(Error::new(Kind::Usage, "the folder of caches may not grow that large")
@@ -125,6 +126,20 @@ impl DiskCache {
             }
         }
     }
+}
+
+/// Checks a file that ends with the BLAKE3 of all before.
+fn verify_sealed(path: &Path) -> Result<()> {
+    let file = fs::read(path).map_err(|e| Error::io("cannot read the cached file", path, e))?;
+    let whole = file
+        .len()
+        .checked_sub(blake3::OUT_LEN)
+        .map(|at| file.split_at(at))
+        .is_some_and(|(rest, checksum)| blake3::hash(rest).as_bytes() == checksum);
+    if whole {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Corrupt, "the cached file is damaged").at(path).hint("delete the file; it is made again"))
 }
 
 #[cfg(test)]
