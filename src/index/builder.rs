@@ -191,7 +191,7 @@ impl Builder<'_> {
         for above in &self.levels {
             start = greedy(above.links(), |node| node, &self.rows, &query, start);
         }
-        best_first(level.links(), &self.rows, &query, start, self.ef, f32::INFINITY, scratch);
+        best_first(&level.links(), &self.rows, &query, start, self.ef, f32::INFINITY, scratch);
         // The scores of a walk leave out the factor of its query.
         let factor = self.rows.scales[node as usize];
         let candidates = scratch.pool.iter().map(|(found, _)| Scored { score: found.score * factor, ..*found });

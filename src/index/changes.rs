@@ -88,9 +88,10 @@ impl Changes {
         // Vectors that came earlier, those that are gone again as `None`; new ones follow.
         let mut came: Vec<Option<Pointer>> = changes.added.iter().copied().map(Some).collect();
         let mut values = std::mem::take(&mut changes.values);
+        let mut row = Vec::new();
         for section in &edit.removed {
             for number in index.section_vectors(*section) {
-                add(&mut changes.sum, index.row(number), -1.0);
+                add(&mut changes.sum, index.row(number, &mut row)?, -1.0);
                 match came.get_mut((number as usize).wrapping_sub(n)) {
                     Some(pointer) => *pointer = None,
                     None => _ = changes.replaced.insert(number, None),
@@ -109,7 +110,7 @@ impl Changes {
                         return Err(Error::new(Kind::Internal, "a vector is kept for two units")
                             .found(format!("vector {number}")));
                     }
-                    add(&mut changes.sum, index.row(*number), 1.0);
+                    add(&mut changes.sum, index.row(*number, &mut row)?, 1.0);
                     *number
                 }
                 VectorFrom::New(vector) => {

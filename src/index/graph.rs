@@ -57,6 +57,58 @@ impl<'a> Links<'a> {
     }
 }
 
+/// Vectors as bytes, wherever they are.
+pub(super) trait Rows {
+    /// The similarities of `query` to the rows `numbers`, but for the factor of the query.
+    fn scores(&self, query: &ByteQuery<'_>, numbers: &[u32], out: &mut [f32]);
+
+    /// Asks for a row ahead of its use.
+    #[inline]
+    fn fetch(&self, _number: u32) {}
+}
+
+impl Rows for ByteRows<'_> {
+    #[inline]
+    fn scores(&self, query: &ByteQuery<'_>, numbers: &[u32], out: &mut [f32]) {
+        query.scores(self, numbers, out);
+    }
+
+    #[inline]
+    fn fetch(&self, number: u32) {
+        ByteRows::fetch(self, number);
+    }
+}
+
+/// Lists of links, wherever they are.
+pub(super) trait Lists {
+    /// Number of lists.
+    fn len(&self) -> usize;
+
+    /// The links of `node`, in `room` if need be; none for a node that is not there.
+    fn of<'s>(&'s self, node: u32, room: &'s mut Vec<u32>) -> &'s [u32];
+
+    /// Asks for the links of `node` ahead of their use.
+    #[inline]
+    fn fetch(&self, _node: u32) {}
+}
+
+impl Lists for Links<'_> {
+    #[inline]
+    fn len(&self) -> usize {
+        Links::len(self)
+    }
+
+    #[inline]
+    fn of<'s>(&'s self, node: u32, _room: &'s mut Vec<u32>) -> &'s [u32] {
+        Links::of(self, node)
+    }
+
+    #[inline]
+    fn fetch(&self, node: u32) {
+        Links::fetch(self, node);
+    }
+}
+
 /// What a walk needs room for; kept from one to the next.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
@@ -68,6 +120,7 @@ pub(super) struct Scratch {
     pub(super) pool: Vec<(Scored, bool)>,
     numbers: Vec<u32>,
     scores: Vec<f32>,
+    links: Vec<u32>,
 }
 
 impl Scratch {
@@ -111,8 +164,8 @@ impl Scratch {
 /// Fills `scratch.pool` with the `ef` nodes most similar to `query` that best-first search from `start` meets, best first. Stops
 /// early when one scores `enough`.
 pub(super) fn best_first(
-    links: Links<'_>,
-    rows: &ByteRows<'_>,
+    links: &impl Lists,
+    rows: &impl Rows,
     query: &ByteQuery<'_>,
     start: u32,
     ef: usize,
@@ -125,8 +178,9 @@ pub(super) fn best_first(
         return;
     }
     let mut score = [0f32];
-    query.scores(rows, &[start], &mut score);
+    rows.scores(query, &[start], &mut score);
     scratch.meet(start);
+    let mut room = std::mem::take(&mut scratch.links);
     scratch.offer(Scored { score: score[0], node: start }, ef);
     let mut next = 0;
     while scratch.pool[0].0.score < enough
@@ -139,7 +193,7 @@ pub(super) fn best_first(
         let from = from.node;
         let mut numbers = std::mem::take(&mut scratch.numbers);
         numbers.clear();
-        for &node in links.of(from) {
+        for &node in links.of(from, &mut room) {
             if (node as usize) < nodes && scratch.meet(node) {
                 rows.fetch(node);
                 numbers.push(node);
@@ -147,7 +201,7 @@ pub(super) fn best_first(
         }
         let mut scores = std::mem::take(&mut scratch.scores);
         scores.resize(numbers.len(), 0.0);
-        query.scores(rows, &numbers, &mut scores);
+        rows.scores(query, &numbers, &mut scores);
         next += 1;
         for (&score, &node) in scores.iter().zip(&numbers) {
             if let Some(place) = scratch.offer(Scored { score, node }, ef) {
@@ -160,18 +214,19 @@ pub(super) fn best_first(
         }
         (scratch.numbers, scratch.scores) = (numbers, scores);
     }
+    scratch.links = room;
 }
 
 /// Goes from `start` to ever more similar nodes until no link leads to a better one.
 pub(super) fn greedy(
     links: Links<'_>,
     number: impl Fn(u32) -> u32,
-    rows: &ByteRows<'_>,
+    rows: &impl Rows,
     query: &ByteQuery<'_>,
     start: u32,
 ) -> u32 {
     let mut score = [0f32];
-    query.scores(rows, &[number(start)], &mut score);
+    rows.scores(query, &[number(start)], &mut score);
     let mut best = Scored { score: score[0], node: start };
     let (mut numbers, mut scores) = (Vec::new(), Vec::new());
     loop {
@@ -180,7 +235,7 @@ pub(super) fn greedy(
         numbers.extend(slots.iter().map(|&slot| number(slot)));
         numbers.iter().for_each(|&node| rows.fetch(node));
         scores.resize(numbers.len(), 0.0);
-        query.scores(rows, &numbers, &mut scores);
+        rows.scores(query, &numbers, &mut scores);
         let found = slots.iter().zip(&scores).map(|(&node, &score)| Scored { score, node }).max();
         match found {
             Some(found) if found > best => best = found,
@@ -189,19 +244,19 @@ pub(super) fn greedy(
     }
 }
 
-/// A graph as the file holds it.
+/// A graph as the file holds it; rows and the lists of level 0 may be anywhere.
 #[derive(Debug, Clone)]
-pub(super) struct GraphView<'a> {
-    pub(super) rows: ByteRows<'a>,
+pub(super) struct GraphView<'a, R = ByteRows<'a>, L = Links<'a>> {
+    pub(super) rows: R,
     pub(super) entry: u32,
-    pub(super) level0: Links<'a>,
+    pub(super) level0: L,
     /// Nodes above level 0, those of the highest level first. A slot is a place in this list.
     pub(super) upper: &'a [u32],
     /// For each level from 1 up, the links of its nodes, from slot to slot.
     pub(super) levels: Vec<Links<'a>>,
 }
 
-impl GraphView<'_> {
+impl<R: Rows, L: Lists> GraphView<'_, R, L> {
     /// Fills `scratch.pool` with the nodes most similar to `query`, best first, at most `ef`; stops early when one scores
     /// `enough`. Scores leave out the factor of the query.
     pub(super) fn walk(&self, query: &ByteQuery<'_>, ef: usize, enough: f32, scratch: &mut Scratch) {
@@ -219,9 +274,11 @@ impl GraphView<'_> {
             }
             start = number(slot);
         }
-        best_first(self.level0, &self.rows, query, start, ef.max(1), enough, scratch);
+        best_first(&self.level0, &self.rows, query, start, ef.max(1), enough, scratch);
     }
+}
 
+impl GraphView<'_> {
     /// Which nodes some walk can reach: all that links of level 0 lead to from the nodes that links of the level above lead to.
     pub(super) fn reachable(&self) -> Vec<bool> {
         let mut from = vec![0];

@@ -10,9 +10,12 @@ mod files;
 mod format;
 mod generation;
 mod graph;
+#[cfg(test)]
+mod large_tests;
 mod lexical;
 mod reader;
 mod repair;
+mod scattered;
 pub mod terms;
 mod vectors;
 mod writer;

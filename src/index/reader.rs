@@ -13,17 +13,24 @@ use super::format::{
     TABLE_END, UPPER, VECTORS, decode,
 };
 use super::graph::{GraphView, Links, Scored, Scratch};
+use super::scattered::{Failure, ScatteredLinks, ScatteredRows, read_at};
 use crate::compute::similarity::{ByteQuery, ByteRows, dot_f16, to_bytes};
 use crate::error::{Error, Kind, Result};
 
 /// Files up to this size are checked in full when they are opened: that takes a few milliseconds.
 pub(super) const CHECKED_AT_OPENING: u64 = 16 << 20;
+/// Files up to this size are walked in the map, which is up to three times as fast as reading and makes the whole file count as
+/// memory of the process; larger ones are read, see [`scattered`](super::scattered).
+const MAPPED_WALK: u64 = 192 << 20;
 /// Vectors that one thread looks at in a row.
 const SLICE: usize = 2048;
 
 /// A mapped vector file. Opening reads the header; the rest is read as searches touch it.
 pub(super) struct VectorFile {
     map: Mmap,
+    file: File,
+    /// True when rows and links are read from `file` rather than from the map.
+    is_read: bool,
     path: PathBuf,
     header: Header,
     blocks: Vec<Block>,
@@ -38,7 +45,7 @@ impl std::fmt::Debug for VectorFile {
 }
 
 impl VectorFile {
-    /// Maps the file. It must not be written to while it is mapped; mingti never rewrites one.
+    /// Maps the file, and walks a larger one than [`MAPPED_WALK`] by reading. It must not be written to while it is mapped; mingti never rewrites one.
     pub(super) fn open(path: &Path) -> Result<Self> {
         if cfg!(target_endian = "big") {
             return Err(Error::new(Kind::Usage, "the index needs a little-endian machine").at(path));
@@ -57,7 +64,8 @@ impl VectorFile {
         // mapped bytes stay as they are. All access is through bounds-checked slices of plain integers.
         let map = unsafe { Mmap::map(&file) }.map_err(fail)?;
         let (header, blocks) = decode(&map, path)?;
-        let index = Self { map, path: path.to_owned(), header, blocks, scratch: Mutex::default() };
+        let (path, scratch) = (path.to_owned(), Mutex::default());
+        let index = Self { map, file, path, header, blocks, is_read: len > MAPPED_WALK, scratch };
         if len <= CHECKED_AT_OPENING {
             index.check_sums()?;
         }
@@ -105,40 +113,75 @@ impl VectorFile {
         self.header.checksum
     }
 
+    /// From now on rows and links are read, or looked at in the map.
+    pub(super) fn set_read(&mut self, is_read: bool) {
+        self.is_read = is_read;
+    }
+
     /// The nodes most similar to `query`, best first, at most `ef`, where there is a graph. The walk finds by bytes; what it found
     /// is ranked by the values themselves.
-    pub(super) fn walk(&self, query: &[f32], ef: usize) -> Option<Vec<Scored>> {
-        let graph = self.graph()?;
+    pub(super) fn walk(&self, query: &[f32], ef: usize) -> Result<Option<Vec<Scored>>> {
+        let Some(graph) = self.graph() else { return Ok(None) };
         let mut scratch = self.scratch.lock().map_or_else(|_| None, |mut kept| kept.pop()).unwrap_or_default();
         let mut bytes = vec![0i8; graph.rows.stride];
         to_bytes(query, &mut bytes);
-        graph.walk(&ByteQuery::new(&bytes), ef, f32::INFINITY, &mut scratch);
-        let found = scratch.pool.iter().map(|(found, _)| found.node);
-        let mut hits: Vec<Scored> = found.map(|node| Scored { score: self.score(node, query), node }).collect();
+        let bytes = ByteQuery::new(&bytes);
+        if self.is_read {
+            let failure = Failure::default();
+            let GraphView { rows, entry, level0, upper, levels } = graph;
+            let (stride, lists, capacity) = (rows.stride, level0.len(), level0.capacity);
+            let rows = ScatteredRows::new(&self.file, self.offset(BYTES), stride, rows.scales, &failure);
+            let level0 = ScatteredLinks::new(&self.file, self.offset(LINKS), lists, capacity, &failure);
+            GraphView { rows, entry, level0, upper, levels }.walk(&bytes, ef, f32::INFINITY, &mut scratch);
+            if let Some(error) = failure.into_inner() {
+                return Err(Error::io("cannot read the vector index", &self.path, error));
+            }
+        } else {
+            graph.walk(&bytes, ef, f32::INFINITY, &mut scratch);
+        }
+        let mut row = Vec::new();
+        let mut hits = Vec::with_capacity(scratch.pool.len());
+        for (found, _) in &scratch.pool {
+            hits.push(Scored { score: dot_f16(self.row(found.node, &mut row)?, query), node: found.node });
+        }
         hits.sort_unstable_by(|a, b| b.cmp(a));
         if let Ok(mut kept) = self.scratch.lock() {
             kept.push(scratch);
         }
-        Some(hits)
+        Ok(Some(hits))
     }
 
     /// The `k` vectors most similar to `query` among those that `keep` leaves, and those as similar as the last, in no order.
-    pub(super) fn exact(&self, query: &[f32], k: usize, keep: &(dyn Fn(u32) -> bool + Sync)) -> Vec<Scored> {
-        let slice = |start: usize| {
-            let numbers = start as u32..(start + SLICE).min(self.len()) as u32;
-            let scored = |node| Scored { score: self.score(node, query), node };
-            let mut hits: Vec<Scored> = numbers.filter(|&number| keep(number)).map(scored).collect();
+    pub(super) fn exact(&self, query: &[f32], k: usize, keep: &(dyn Fn(u32) -> bool + Sync)) -> Result<Vec<Scored>> {
+        let slice = |start: usize| -> Result<Vec<Scored>> {
+            let kept: Vec<u32> = (start as u32..(start + SLICE).min(self.len()) as u32).filter(|&n| keep(n)).collect();
+            let mut rows = Vec::new();
+            // Where many are wanted, one read takes them all.
+            let whole = self.is_read && kept.len() > SLICE / 8;
+            if whole {
+                self.read_rows(start as u32, SLICE.min(self.len() - start), &mut rows)?;
+            }
+            let mut row = Vec::new();
+            let mut hits = Vec::with_capacity(kept.len());
+            for node in kept {
+                let values = match whole {
+                    true => &rows[(node as usize - start) * self.dimension()..][..self.dimension()],
+                    false => self.row(node, &mut row)?,
+                };
+                hits.push(Scored { score: dot_f16(values, query), node });
+            }
             best(&mut hits, k);
-            hits
+            Ok(hits)
         };
-        let starts = (0..self.len()).step_by(SLICE);
-        let mut hits: Vec<Scored> = if self.len() <= 2 * SLICE {
-            starts.flat_map(slice).collect()
+        let starts: Vec<usize> = (0..self.len()).step_by(SLICE).collect();
+        let slices: Vec<Vec<Scored>> = if self.len() <= 2 * SLICE {
+            starts.into_iter().map(slice).collect::<Result<_>>()?
         } else {
-            starts.collect::<Vec<usize>>().into_par_iter().flat_map_iter(slice).collect()
+            starts.into_par_iter().map(slice).collect::<Result<_>>()?
         };
+        let mut hits = slices.concat();
         best(&mut hits, k);
-        hits
+        Ok(hits)
     }
 
     /// Checks every byte and every link. Pointers are checked against the store by the caller.
@@ -198,15 +241,27 @@ impl VectorFile {
         block.map_or(&[], |block| bytemuck::try_cast_slice(self.bytes_of(block)).unwrap_or_default())
     }
 
-    /// The values of a vector, as the bits of `f16`.
-    pub(super) fn row(&self, number: u32) -> &[u16] {
+    /// The values of a vector, as the bits of `f16`, in `room` if they are read.
+    pub(super) fn row<'s>(&'s self, number: u32, room: &'s mut Vec<u16>) -> Result<&'s [u16]> {
+        if self.is_read {
+            self.read_rows(number, 1, room)?;
+            return Ok(room);
+        }
         let bits: &[u16] = self.words(VECTORS, 0);
-        &bits[number as usize * self.dimension()..][..self.dimension()]
+        Ok(&bits[number as usize * self.dimension()..][..self.dimension()])
     }
 
-    /// Inner product of a vector with a query of the same length.
-    pub(super) fn score(&self, number: u32, query: &[f32]) -> f32 {
-        dot_f16(self.row(number), query)
+    /// Reads `count` vectors from `first` on.
+    fn read_rows(&self, first: u32, count: usize, room: &mut Vec<u16>) -> Result<()> {
+        room.resize(count * self.dimension(), 0);
+        let offset = self.offset(VECTORS) + u64::from(first) * (self.dimension() * size_of::<u16>()) as u64;
+        read_at(&self.file, bytemuck::cast_slice_mut(room), offset)
+            .map_err(|error| Error::io("cannot read the vector index", &self.path, error))
+    }
+
+    /// Where the block of `kind` begins.
+    fn offset(&self, kind: u32) -> u64 {
+        self.blocks.iter().find(|block| (block.kind, block.level) == (kind, 0)).map_or(0, |block| block.offset)
     }
 
     fn graph(&self) -> Option<GraphView<'_>> {

@@ -54,7 +54,7 @@ fn with_graph() -> GraphOptions {
 fn brute(index: &VectorIndex, query: &[f32], k: usize) -> Vec<u32> {
     let mut scored: Vec<(f64, u32)> = (0..index.len() as u32)
         .map(|i| {
-            let row = index.vector(i).unwrap();
+            let row = index.vector(i).unwrap().unwrap();
             (row.iter().zip(query).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum(), i)
         })
         .collect();
@@ -72,7 +72,7 @@ fn three_thousand_vectors_inserted_in_order_all_find_themselves() {
         index.verify().unwrap();
         assert_eq!(index.has_graph(), options.exact_below == 0);
         for i in 0..3000u32 {
-            let hits = index.search(&index.vector(i).unwrap(), 3, 0, None).unwrap();
+            let hits = index.search(&index.vector(i).unwrap().unwrap(), 3, 0, None).unwrap();
             assert_eq!((hits[0].number, hits.len()), (i, 3));
         }
     }
@@ -111,14 +111,56 @@ fn no_vector_one_vector_and_more_asked_than_there_are() {
         assert!(empty.search(&[0.5; 8], 30, 0, None).unwrap().is_empty());
         assert!(empty.background(&[0.5; 8]).is_none());
         let one = VectorIndex::open(&file(&dir, &vectors(1, 8, 3), 8, &options)).unwrap();
-        assert_eq!(one.search(&one.vector(0).unwrap(), 30, 0, None).unwrap().len(), 1);
+        assert_eq!(one.search(&one.vector(0).unwrap().unwrap(), 30, 0, None).unwrap().len(), 1);
         let few = VectorIndex::open(&file(&dir, &vectors(26, 8, 3), 8, &options)).unwrap();
-        let query = few.vector(7).unwrap();
+        let query = few.vector(7).unwrap().unwrap();
         let hits: Vec<u32> = few.search(&query, 30, 0, None).unwrap().iter().map(|hit| hit.number).collect();
         assert_eq!(hits, brute(&few, &query, 26));
         assert!(few.search(&query, 0, 0, None).unwrap().is_empty());
         assert!(few.search(&query[..7], 3, 0, None).is_err());
         assert!(few.search(&[f32::NAN; 8], 3, 0, None).is_err());
+    }
+}
+
+#[test]
+fn reading_finds_what_the_map_finds() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = vectors(5000, 24, 31);
+    for options in [GraphOptions::default(), with_graph()] {
+        let path = file(&dir, &all, 24, &options);
+        let (mut read, mut mapped) = (VectorIndex::open(&path).unwrap(), VectorIndex::open(&path).unwrap());
+        read.set_read(true);
+        mapped.set_read(false);
+        let some = |number: u32| number % 3 == 0;
+        let few = |number: u32| number % 700 == 0;
+        for query in vectors(20, 24, 77).chunks(24) {
+            let filters: [Option<&(dyn Fn(u32) -> bool + Sync)>; 3] = [None, Some(&some), Some(&few)];
+            for filter in filters {
+                let [one, other] = [&read, &mapped].map(|index| index.search(query, 10, 64, filter).unwrap());
+                assert_eq!(one, other);
+                assert!(one.len() >= 7);
+            }
+            assert_eq!(read.score(query, 4999).unwrap(), mapped.score(query, 4999).unwrap());
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_open_index_answers_alike_after_its_file_was_replaced_or_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = file(&dir, &vectors(3000, 24, 5), 24, &with_graph());
+    let query = &vectors(1, 24, 9)[..];
+    for is_read in [true, false] {
+        let mut index = VectorIndex::open(&path).unwrap();
+        index.set_read(is_read);
+        let before = index.search(query, 10, 64, None).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        std::fs::rename(file(&other, &vectors(50, 24, 6), 24, &with_graph()), &path).unwrap();
+        assert_eq!(index.search(query, 10, 64, None).unwrap(), before);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(index.search(query, 10, 64, None).unwrap(), before);
+        file(&dir, &vectors(3000, 24, 5), 24, &with_graph());
     }
 }
 
@@ -132,7 +174,7 @@ fn copies_of_one_vector_are_all_reached_and_found_together() {
     let index = VectorIndex::open(&file(&dir, &all, 8, &with_graph())).unwrap();
     index.verify().unwrap();
     let exact = VectorIndex::open(&file(&tempfile::tempdir().unwrap(), &all, 8, &GraphOptions::default())).unwrap();
-    let hits = exact.search(&exact.vector(1).unwrap(), 4, 0, None).unwrap();
+    let hits = exact.search(&exact.vector(1).unwrap().unwrap(), 4, 0, None).unwrap();
     assert_eq!(hits.iter().map(|hit| hit.number).collect::<Vec<u32>>(), (1..2).chain(40..640).collect::<Vec<u32>>());
 }
 

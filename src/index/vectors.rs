@@ -97,26 +97,43 @@ impl VectorIndex {
         }
     }
 
-    /// The values of vector `number`, as the bits of `f16`. There must be such a vector.
-    pub(super) fn row(&self, number: u32) -> &[u16] {
+    /// The values of vector `number`, as the bits of `f16`, in `room` if they are read. There must be such a vector.
+    pub(super) fn row<'s>(&'s self, number: u32, room: &'s mut Vec<u16>) -> Result<&'s [u16]> {
         match &self.changes {
             Some(changes) if number as usize >= self.file.len() => {
-                changes.row(number as usize - self.file.len(), self.dimension())
+                Ok(changes.row(number as usize - self.file.len(), self.dimension()))
             }
-            _ => self.file.row(number),
+            _ => self.file.row(number, room),
         }
     }
 
-    /// The values of vector `number`.
-    pub fn vector(&self, number: u32) -> Option<Vec<f32>> {
-        self.pointer(number)?;
-        Some(self.row(number).iter().map(|bits| f16::from_bits(*bits).to_f32()).collect())
+    /// Whether a walk reads rows and links from the file, which keeps the process small, or looks at them in the map, which is up
+    /// to three times as fast. Without a word the size of the file decides.
+    pub fn set_read(&mut self, is_read: bool) {
+        self.file.set_read(is_read);
+    }
+
+    /// The values of vector `number`; `None` for one that is not part of the index.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn vector(&self, number: u32) -> Result<Option<Vec<f32>>> {
+        if self.pointer(number).is_none() {
+            return Ok(None);
+        }
+        let mut room = Vec::new();
+        Ok(Some(self.row(number, &mut room)?.iter().map(|bits| f16::from_bits(*bits).to_f32()).collect()))
     }
 
     /// Similarity of `query` to vector `number`; `None` for a vector that is not there or a query that does not fit.
-    pub fn score(&self, query: &[f32], number: u32) -> Option<f32> {
-        self.pointer(number)?;
-        (query.len() == self.dimension()).then(|| dot_f16(self.row(number), query))
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn score(&self, query: &[f32], number: u32) -> Result<Option<f32>> {
+        if self.pointer(number).is_none() || query.len() != self.dimension() {
+            return Ok(None);
+        }
+        Ok(Some(dot_f16(self.row(number, &mut Vec::new())?, query)))
     }
 
     /// Mean similarity of `query` to all vectors: what "unrelated" means for this query and this embedder. `None` for an empty
@@ -151,14 +168,19 @@ impl VectorIndex {
         let ef = ef.max(k).max(CHECK_EF);
         let keep = |number: u32| self.pointer(number).is_some() && filter.is_none_or(|filter| filter(number));
         let found = match (filter, &self.changes) {
-            (None, None) if ef < self.file.len() / 4 => self.file.walk(query, ef),
+            (None, None) if ef < self.file.len() / 4 => self.file.walk(query, ef)?,
             (None, None) => None,
-            _ => self.filtered_walk(query, k, ef, filter.is_some(), &keep),
+            _ => self.filtered_walk(query, k, ef, filter.is_some(), &keep)?,
         };
-        let mut hits = found.unwrap_or_else(|| self.file.exact(query, k, &keep));
+        let mut hits = match found {
+            Some(hits) => hits,
+            None => self.file.exact(query, k, &keep)?,
+        };
         let n = self.file.len() as u32;
         let came = (n..n + self.added() as u32).filter(|&number| filter.is_none_or(|filter| filter(number)));
-        hits.extend(came.map(|node| Scored { score: dot_f16(self.row(node), query), node }));
+        for node in came {
+            hits.push(Scored { score: dot_f16(self.row(node, &mut Vec::new())?, query), node });
+        }
         best(&mut hits, k);
         hits.sort_unstable_by(|a, b| b.cmp(a));
         Ok(hits.into_iter().map(|hit| VectorHit { number: hit.node, score: hit.score }).collect())
@@ -173,7 +195,7 @@ impl VectorIndex {
         ef: usize,
         unknown: bool,
         keep: &(dyn Fn(u32) -> bool + Sync),
-    ) -> Option<Vec<Scored>> {
+    ) -> Result<Option<Vec<Scored>>> {
         let n = self.file.len();
         let share = if unknown {
             let count = n.min(SAMPLE);
@@ -183,14 +205,14 @@ impl VectorIndex {
         };
         let mut width = (ef as f64 / share.max(1e-9)) as usize;
         while width < n / 8 {
-            let mut hits = self.file.walk(query, width)?;
+            let Some(mut hits) = self.file.walk(query, width)? else { return Ok(None) };
             hits.retain(|hit| keep(hit.node));
             if hits.len() >= k {
-                return Some(hits);
+                return Ok(Some(hits));
             }
             width *= 2;
         }
-        None
+        Ok(None)
     }
 
     /// Checks every byte and every link. Pointers are checked against the store by the caller.

@@ -128,6 +128,13 @@ impl Searcher {
         Ok(self)
     }
 
+    /// Looks at vectors in the map (`true`) or reads them; else the size of the index decides. See
+    /// [`VectorIndex::set_read`](crate::index::VectorIndex::set_read).
+    pub fn map_vectors(mut self, is_mapped: bool) -> Self {
+        self.vectors.set_read(!is_mapped);
+        self
+    }
+
     /// Ranks in another way than the default.
     pub fn with_ranking(mut self, ranking: Ranking, weights: FieldWeights) -> Self {
         (self.ranking, self.weights) = (ranking, weights);
@@ -303,18 +310,21 @@ impl Searcher {
                 found.entry(hit.section).or_default().bm25 = hit.score;
             }
         }
-        let candidates = found.into_iter().map(|(section, mut evidence)| {
+        let candidates = found.into_iter().map(|(section, mut evidence)| -> Result<Candidate> {
             if evidence.cosine.is_none()
                 && let Some(vector) = &asked.vector
             {
                 let numbers = self.vectors.section_vectors(section).into_iter();
                 let wanted = numbers
                     .filter(|&number| self.vectors.pointer(number).is_some_and(|pointer| asked.wants(pointer.unit)));
-                evidence.cosine = wanted.filter_map(|number| self.vectors.score(vector, number)).reduce(f32::max);
+                for number in wanted {
+                    let cosine = self.vectors.score(vector, number)?;
+                    evidence.cosine = evidence.cosine.into_iter().chain(cosine).reduce(f32::max);
+                }
             }
-            Candidate { section, evidence, score: 0.0 }
+            Ok(Candidate { section, evidence, score: 0.0 })
         });
-        Ok(candidates.collect())
+        candidates.collect()
     }
 
     /// The `most` candidates with the highest scores, best first; equal ones in the order of document path and place, whatever
@@ -426,15 +436,15 @@ impl Searcher {
                 .collect());
         }
         let numbers = self.vectors.section_vectors(candidate.section);
-        let cosines: HashMap<i64, (u32, f32)> = match &asked.vector {
-            Some(vector) => numbers
-                .into_iter()
-                .filter_map(|number| {
-                    Some((self.vectors.pointer(number)?.unit, (number, self.vectors.score(vector, number)?)))
-                })
-                .collect(),
-            None => HashMap::new(),
-        };
+        let mut cosines: HashMap<i64, (u32, f32)> = HashMap::new();
+        for number in numbers {
+            if let Some(vector) = &asked.vector
+                && let Some(pointer) = self.vectors.pointer(number)
+                && let Some(cosine) = self.vectors.score(vector, number)?
+            {
+                cosines.insert(pointer.unit, (number, cosine));
+            }
+        }
         let mut scored: Vec<(UnitRow, f32, bool)> = units
             .into_iter()
             .map(|unit| {

@@ -84,7 +84,11 @@ impl<'s> Loader<'s> {
             (opening.join(), embedder)
         });
         let opened = opened.map_err(|_| Failure::plain("the index could not be opened"))??;
-        Ok(opened.with_embedder(Box::new(embedder?))?)
+        let opened = opened.with_embedder(Box::new(embedder?))?;
+        Ok(match self.settings.file.search.map_vectors {
+            Some(is_mapped) => opened.map_vectors(is_mapped),
+            None => opened,
+        })
     }
 }
 
