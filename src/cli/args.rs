@@ -145,6 +145,9 @@ pub(crate) struct SearchArgs {
     /// Only documents whose path matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) path: Option<String>,
+    /// Show every version of a document as a result of its own; else the newest stands for all and names the others
+    #[arg(long)]
+    pub(crate) all_versions: bool,
     /// Where the embedder runs: auto, cpu, cuda or cuda:N [default: auto]
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<DeviceChoice>,

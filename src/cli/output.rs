@@ -148,6 +148,10 @@ fn section(page: &mut String, result: &SectionResult, coloured: bool) {
     for hit in written.take(PROPOSITIONS) {
         writeln!(page, "   {QUIET}• {}  {:.2}{QUIET:#}", printable(&hit.statement), hit.score).ok();
     }
+    for version in &result.older_versions {
+        let date = version.date.as_ref().map_or_else(String::new, |date| format!(" ({date})"));
+        writeln!(page, "   {QUIET}older version: {}{date}{QUIET:#}", printable(&version.document.path)).ok();
+    }
     if let Some(explanation) = &result.explanation {
         writeln!(page, "   {QUIET}{}{QUIET:#}", explained(explanation)).ok();
     }
@@ -311,6 +315,7 @@ mod tests {
             highlights,
             propositions: vec![hit],
             explanation: None,
+            older_versions: vec![],
         };
         SearchResponse { version: 1, qid: None, query: "q".into(), took_ms: 1.0, generation: 1, results: vec![result] }
     }

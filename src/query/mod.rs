@@ -5,9 +5,12 @@ mod highlight;
 mod response;
 mod searcher;
 mod support;
+mod versions;
 
 pub use fuse::{Explanation, Ranking};
-pub use response::{DocumentRef, Mode, PropositionHit, SearchRequest, SearchResponse, SectionRef, SectionResult};
+pub use response::{
+    DocumentRef, Mode, PropositionHit, SearchRequest, SearchResponse, SectionRef, SectionResult, VersionRef,
+};
 pub use searcher::Searcher;
 
 use crate::embedder::{Embedder, Kind as EmbedderKind};

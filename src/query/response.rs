@@ -34,6 +34,8 @@ pub struct SearchRequest {
     /// Only units that carry every one of these entities, compared without case, width and white space. With them an empty
     /// question lists the units that carry them.
     pub entities: Vec<String>,
+    /// Whether every version of a document is a result of its own; else the newest version of a passage stands for all.
+    pub all_versions: bool,
 }
 
 /// Ranked sections.
@@ -76,6 +78,21 @@ pub struct SectionResult {
     /// How it came by its score, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub explanation: Option<Explanation>,
+    /// The same passage in older versions of the document, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub older_versions: Vec<VersionRef>,
+}
+
+/// A passage of an older version of a document.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct VersionRef {
+    /// The older document.
+    pub document: DocumentRef,
+    /// The section there.
+    pub section: SectionRef,
+    /// When it was made, such as `2018-10-26`; absent where only its title tells.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub date: Option<String>,
 }
 
 /// A document, by identifier, path and title.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::fuse::{Evidence, Ranking, Scale, explain, score};
 use super::highlight::merge;
 use super::support::Question;
+use super::versions::{newest, older_versions};
 use super::{
     DocumentRef, Mode, PropositionHit, QueryEmbedder, SearchRequest, SearchResponse, SectionRef, SectionResult,
 };
@@ -20,6 +21,8 @@ use crate::store::{DocumentRow, Reader, SectionRow, UnitRow, generation_dir};
 /// A writer can replace the generation between our reading its name and opening its files; more often than this in a
 /// row it cannot.
 const OPEN_ATTEMPTS: usize = 5;
+/// Ranks beyond twice those that are wanted among which versions of a passage are looked for.
+const VERSIONS: usize = 8;
 
 /// One generation of an index, opened for questions. It never changes while it is held.
 pub struct Searcher {
@@ -45,10 +48,12 @@ fn within(ranges: &[Span], section: Span) -> bool {
 }
 
 /// A section that may become a result.
-struct Candidate {
-    section: i64,
-    evidence: Evidence,
-    score: f32,
+pub(super) struct Candidate {
+    pub(super) section: i64,
+    pub(super) evidence: Evidence,
+    pub(super) score: f32,
+    /// Sections of older versions that it stands for.
+    pub(super) older: Vec<i64>,
 }
 
 /// The units that a search is restricted to.
@@ -199,7 +204,12 @@ impl Searcher {
                 for candidate in &mut candidates {
                     candidate.score = score(&self.ranking, request.mode, &asked.scale, &candidate.evidence);
                 }
-                self.best(candidates, request.sections)?
+                if request.all_versions {
+                    self.best(candidates, request.sections)?
+                } else {
+                    let candidates = self.best(candidates, 2 * request.sections + VERSIONS)?;
+                    newest(&self.reader.view(), candidates, request.sections)?
+                }
             }
         };
         let taken: HashSet<i64> = candidates.iter().map(|candidate| candidate.section).collect();
@@ -262,6 +272,7 @@ impl Searcher {
             section,
             evidence: Evidence::default(),
             score: weight(named, count) / best,
+            older: Vec::new(),
         });
         Ok(candidates.collect())
     }
@@ -322,7 +333,7 @@ impl Searcher {
                     evidence.cosine = evidence.cosine.into_iter().chain(cosine).reduce(f32::max);
                 }
             }
-            Ok(Candidate { section, evidence, score: 0.0 })
+            Ok(Candidate { section, evidence, score: 0.0, older: Vec::new() })
         });
         candidates.collect()
     }
@@ -393,6 +404,7 @@ impl Searcher {
             score,
             document: DocumentRef { id: document.id, path: document.path, title: document.title },
             highlights: merge(highlights, text_range),
+            older_versions: older_versions(&view, &candidate.older)?,
             explanation: (self.explains && !asked.listing)
                 .then(|| explain(&self.ranking, asked.request.mode, &asked.scale, &candidate.evidence)),
             text,

@@ -141,6 +141,7 @@ fn ask(searcher: &Searcher, query: &str, mode: Mode, path: Option<&str>) -> Sear
         mode,
         path: path.map(str::to_owned),
         entities: Vec::new(),
+        all_versions: false,
     };
     searcher.search(&request).unwrap()
 }
@@ -240,6 +241,7 @@ fn a_path_pattern_leaves_only_its_documents() {
         mode: Mode::Lexical,
         path: Some("[".into()),
         entities: Vec::new(),
+        all_versions: false,
     };
     assert!(searcher.search(&request).unwrap_err().to_string().contains("not a path pattern"));
 }
@@ -257,6 +259,7 @@ fn an_entity_leaves_only_the_units_that_carry_it_in_every_mode() {
             mode,
             path: path.map(str::to_owned),
             entities: names.iter().map(|name| (*name).to_owned()).collect(),
+            all_versions: false,
         };
         let response = searcher.search(&request).unwrap();
         check(&response);
@@ -303,6 +306,7 @@ fn without_a_question_the_section_named_after_the_entity_comes_first_and_then_th
         mode: Mode::Hybrid,
         path: None,
         entities: vec!["err-9801".into()],
+        all_versions: false,
     };
     // Nothing is embedded, so no embedder is needed.
     let found = Searcher::open(dir.path(), None).unwrap().search(&request).unwrap().results;
@@ -310,6 +314,42 @@ fn without_a_question_the_section_named_after_the_entity_comes_first_and_then_th
     assert_eq!(order, ["3 ERR-9801", "2 处理", "1 概述"]);
     assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score) && found[0].score == 1.0);
     assert_eq!(found[1].propositions.len(), 2);
+}
+
+#[test]
+fn the_newest_version_of_a_passage_stands_for_all_unless_all_are_asked_for() {
+    let old = "公司以其全部财产对公司的债务承担责任。";
+    let new = "公司以其全部财产对公司的债务承担责任，其合法权益受法律保护。";
+    let laws: Documents<'_> = &[
+        ("2005/公司法.md", &[("第三条", &[old]), ("第九条", &["公司的债务由债权人申报。"])]),
+        ("2018/公司法.md", &[("第三条", &[old])]),
+        ("2023/公司法.md", &[("第三条", &[new])]),
+        ("2023/合同法.md", &[("第三条", &[new])]),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), laws, UnitKind::Sentence);
+    let searcher = open(dir.path());
+    let request = |all_versions| SearchRequest {
+        query: "公司的债务谁承担责任".into(),
+        sections: 5,
+        top_k: 15,
+        mode: Mode::Hybrid,
+        path: None,
+        entities: Vec::new(),
+        all_versions,
+    };
+    let all = searcher.search(&request(true)).unwrap().results;
+    assert!(all.len() == 5 && all.iter().all(|result| result.older_versions.is_empty()));
+    let found = searcher.search(&request(false)).unwrap().results;
+    let mut paths: Vec<&str> = found.iter().map(|result| result.document.path.as_str()).collect();
+    let law = found.iter().find(|result| result.document.path == "2023/公司法.md").unwrap();
+    let older: Vec<&str> = law.older_versions.iter().map(|version| version.document.path.as_str()).collect();
+    assert_eq!(older, ["2018/公司法.md", "2005/公司法.md"]);
+    assert_eq!(law.older_versions[0].date.as_deref(), Some("2018"));
+    // Another law of the same words is no version, and an article that only the old version has is still found.
+    paths.sort_unstable();
+    assert_eq!(paths, ["2005/公司法.md", "2023/公司法.md", "2023/合同法.md"]);
+    assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
 }
 
 #[test]
@@ -340,6 +380,7 @@ fn a_short_section_takes_in_its_neighbour_under_the_same_headings_only() {
         mode: Mode::Lexical,
         path: None,
         entities: Vec::new(),
+        all_versions: false,
     };
     let found = searcher.search(&request).unwrap().results.remove(0);
     assert_eq!(found.text, "无。本手册由设备部编制，每年修订一次。");
@@ -363,6 +404,7 @@ fn another_embedder_or_none_is_refused_where_it_matters() {
         mode: Mode::Dense,
         path: None,
         entities: Vec::new(),
+        all_versions: false,
     };
     assert!(searcher.search(&request).unwrap_err().to_string().contains("needs an embedder"));
 }

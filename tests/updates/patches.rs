@@ -98,6 +98,7 @@ fn a_searcher_that_is_open_goes_on_answering_from_its_generation() {
             mode: Mode::Hybrid,
             path: None,
             entities: vec![],
+            all_versions: false,
         };
         let results = searcher.search(&request).unwrap().results;
         results.into_iter().map(|result| (result.section.id, result.text)).collect::<Vec<_>>()

@@ -132,7 +132,15 @@ pub(crate) fn try_answers(index: &Path) -> Result<Vec<Answer>> {
         {
             let asked = format!("{query} {mode:?} {path:?}");
             let path = path.map(str::to_owned);
-            let request = SearchRequest { query: query.into(), sections: 8, top_k: 15, mode, path, entities: vec![] };
+            let request = SearchRequest {
+                query: query.into(),
+                sections: 8,
+                top_k: 15,
+                mode,
+                path,
+                entities: vec![],
+                all_versions: false,
+            };
             let results = searcher.search(&request)?.results;
             out.push((asked, results.into_iter().map(|result| (result.section.id, result.score)).collect()));
         }

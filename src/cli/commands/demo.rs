@@ -66,6 +66,7 @@ pub(crate) fn run(settings: &Settings, args: &DemoArgs) -> Outcome {
             mode: Mode::Hybrid,
             path: None,
             entities: Vec::new(),
+            all_versions: false,
         };
         let response = searcher.search(&request)?;
         searching += Duration::from_secs_f64(response.took_ms.max(0.0) / 1000.0);

@@ -39,6 +39,7 @@ pub(crate) fn run(settings: &Settings, args: &SearchArgs) -> Outcome {
         mode,
         path: args.path.clone(),
         entities: args.entities.clone(),
+        all_versions: args.all_versions,
     };
     // A list of what carries an entity needs no model.
     let listing = args.queries.is_none() && !request.query.chars().any(char::is_alphanumeric);
