@@ -143,12 +143,21 @@ fn a_hierarchical_model_reads_windows_of_sentences() {
 
 #[test]
 fn a_model_without_room_for_a_sentence_still_comes_to_an_end() {
-    let scorer = Hashed { limit: 0, seen: RefCell::new(Vec::new()) };
-    let tokens = [vec![], vec![5], vec![5, 5]];
-    for max in 0..5 {
-        for start in 0..3 {
-            assert!(filled(&tokens, start, max).end > start);
+    struct NoRoom;
+    impl BoundaryScorer for NoRoom {
+        fn tokens(&self, text: &str) -> Result<Vec<u32>> {
+            Ok(text.chars().map(u32::from).collect())
+        }
+        fn max_tokens(&self) -> usize {
+            0
+        }
+        fn window(&self, window: &Window<'_>) -> Result<Vec<f32>> {
+            assert_eq!(window.sentences[0].len(), 1);
+            Ok(vec![0.0; window.sentences.len()])
         }
     }
-    assert_eq!(scorer.max_tokens(), 0);
+    let sentences = ["停机。", "断电。", "复位。"];
+    let breaks = |advance| SequenceSplitter { advance, ..Default::default() }.breaks(&sentences, &NoRoom).unwrap();
+    assert!(breaks(Advance::LastBoundary(0)).is_empty());
+    assert_eq!(breaks(Advance::Overflow), [0, 1]);
 }
