@@ -6,6 +6,7 @@
 mod calibration;
 mod extraction;
 mod gold;
+pub mod metrics;
 mod raw;
 mod wording;
 

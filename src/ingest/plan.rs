@@ -108,7 +108,7 @@ impl Planner {
         let unit = tier.and_then(|tier| tier.unit).unwrap_or(self.unit);
         let mode = tier.and_then(|tier| tier.mode).unwrap_or(self.mode);
         let sections = match unit {
-            UnitKind::Fixed => FixedSplitter { size: self.window }.split(document),
+            UnitKind::Fixed => FixedSplitter { size: self.window, overlap: 0 }.split(document),
             _ => HeadingSplitter::default().split(document),
         };
         let date = self.date.or(document.date);

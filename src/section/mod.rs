@@ -1,6 +1,7 @@
 //! From a [`Document`] to sections that tile it.
 
 pub(crate) mod blocks;
+mod boundary;
 mod classify;
 mod fixed;
 mod heading;
@@ -9,14 +10,24 @@ mod matter;
 mod numbering;
 mod outline;
 mod pack;
+mod recursive;
+mod semantic;
 pub(crate) mod sentence;
+mod tiling;
+mod window;
 
+pub use boundary::{BoundaryScorer, CrossSegmentSplitter, NextSentenceSplitter, Pair, Window};
 pub use fixed::FixedSplitter;
 pub use heading::HeadingSplitter;
+pub use recursive::{CJK_SEPARATORS, Keep, RecursiveSplitter, SEPARATORS};
+pub use semantic::{Breakpoint, SemanticSplitter, TextEmbedder};
+pub use tiling::sentence_spans;
+pub use window::{Advance, HierarchicalScorer, HierarchicalSplitter, SequenceSplitter};
 
 pub(crate) use matter::is_contents_entry;
 
 use crate::document::{Document, Span};
+use crate::error::Result;
 
 /// A stretch of a document under one heading. The sections of a document tile it: concatenated they give its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +43,23 @@ pub trait Splitter {
     /// The sections of `document`, in order. They tile its text: the first starts at 0, each starts where the one before
     /// ends, the last ends at the end, and none is empty. An empty document has none.
     fn split(&self, document: &Document) -> Vec<Section>;
+}
+
+/// A way to cut a document between its sentences with the help of a model, which may fail.
+pub trait ModelSplitter<M: ?Sized> {
+    /// The indices of the sentences after which a section ends, ascending; the last sentence is not among them.
+    ///
+    /// # Errors
+    /// The model fails or answers with something else than was asked for.
+    fn breaks(&self, sentences: &[&str], model: &M) -> Result<Vec<usize>>;
+
+    /// The sections of `document` between its [`sentence_spans`]; they tile it as those of [`Splitter::split`] do.
+    ///
+    /// # Errors
+    /// As for [`ModelSplitter::breaks`].
+    fn split_with(&self, document: &Document, model: &M) -> Result<Vec<Section>> {
+        tiling::by_sentences(self, document, model)
+    }
 }
 
 #[cfg(test)]
@@ -133,7 +161,16 @@ mod tests {
                 let document = Document::from_text("a.md", text.clone(), format);
                 tile(&document, &HeadingSplitter::default().split(&document));
                 tile(&document, &HeadingSplitter { min: 20, max: 60 }.split(&document));
-                tile(&document, &FixedSplitter { size: 1 + round % 50 }.split(&document));
+                let size = 1 + round % 50;
+                tile(&document, &FixedSplitter { size, overlap: size / 2 }.split(&document));
+                tile(&document, &FixedSplitter { size, overlap: 0 }.split_by(&document, &str::len));
+                tile(&document, &RecursiveSplitter { size, overlap: 3, ..Default::default() }.split(&document));
+                tile(&document, &RecursiveSplitter::cjk(size, 0).split(&document));
+                let neither = RecursiveSplitter { keep: Keep::Neither, ..RecursiveSplitter::cjk(size, 0) };
+                tile(&document, &neither.split(&document));
+                let spans = sentence_spans(&document);
+                let sentences = spans.into_iter().map(|span| Section { span, heading_path: Vec::new() });
+                tile(&document, &sentences.collect::<Vec<_>>());
             }
         }
     }
