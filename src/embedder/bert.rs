@@ -3,7 +3,7 @@
 use candle_core::{D, Device, Tensor};
 
 use super::ops::BiasGelu;
-use super::table::Table;
+use super::table::{Input, Table};
 use super::weights::Part;
 use crate::error::{Error, Kind, Result};
 
@@ -138,8 +138,8 @@ impl Bert {
     }
 
     /// Last hidden states of `texts`, one after another: `Σ tokens × hidden`, row-major.
-    pub(super) fn forward(&self, texts: &[&[u32]]) -> Result<Vec<f32>> {
-        let longest = texts.iter().map(|ids| ids.len()).max().unwrap_or(0);
+    pub(super) fn forward(&self, texts: &[Input<'_>]) -> Result<Vec<f32>> {
+        let longest = texts.iter().map(Input::len).max().unwrap_or(0);
         if longest == 0 {
             return Ok(Vec::new());
         }
@@ -206,22 +206,22 @@ impl Bert {
     }
 
     /// Rows of the tables; zero where a text is padded.
-    fn look_up(&self, texts: &[&[u32]], longest: usize) -> Result<Vec<f32>> {
+    fn look_up(&self, texts: &[Input<'_>], longest: usize) -> Result<Vec<f32>> {
         let hidden = self.config.hidden;
         let mut out = vec![0.0; texts.len() * longest * hidden];
         for (ids, rows) in texts.iter().zip(out.chunks_exact_mut(longest * hidden)) {
-            self.table.look_up(ids, &mut rows[..ids.len() * hidden])?;
+            self.table.look_up(*ids, &mut rows[..ids.len() * hidden])?;
         }
         Ok(out)
     }
 }
 
 /// Zero for tokens and [`MASKED`] for padding, `texts × longest`; nothing when there is no padding.
-fn padding_mask(texts: &[&[u32]], longest: usize) -> Option<Vec<f32>> {
+fn padding_mask(texts: &[Input<'_>], longest: usize) -> Option<Vec<f32>> {
     if texts.iter().all(|ids| ids.len() == longest) {
         return None;
     }
-    let row = |ids: &&[u32]| (0..longest).map(|i| if i < ids.len() { 0.0 } else { MASKED }).collect::<Vec<_>>();
+    let row = |ids: &Input<'_>| (0..longest).map(|i| if i < ids.len() { 0.0 } else { MASKED }).collect::<Vec<_>>();
     Some(texts.iter().flat_map(row).collect())
 }
 
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn padding_is_masked_and_nothing_else() {
-        let texts: [&[u32]; 2] = [&[1, 2, 3], &[1]];
+        let texts = [Input::single(&[1, 2, 3]), Input::single(&[1])];
         let mask = padding_mask(&texts, 3).unwrap_or_default();
         assert_eq!(mask, [0.0, 0.0, 0.0, 0.0, MASKED, MASKED]);
         assert!(padding_mask(&texts[..1], 3).is_none());

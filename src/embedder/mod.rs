@@ -1,6 +1,7 @@
 //! Text to unit vectors: encoders of the BERT family, from GGUF files and from safetensors folders.
 
 mod bert;
+mod classifier;
 mod ops;
 mod packed_bert;
 mod prepared;
@@ -15,13 +16,14 @@ use rayon::prelude::*;
 
 use self::bert::{Bert, BertConfig};
 use self::packed_bert::PackedBert;
-use self::table::Table;
+use self::table::{Input, Table};
 use self::weights::Weights;
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::model::{
     BlockFile, DeviceChoice, DiskCache, GgufFile, ModelFiles, SafetensorsFile, TextTokenizer, tokenizer,
 };
 
+pub use classifier::{Classifier, Precision};
 pub use settings::Pooling;
 
 /// Texts that run together at most.
@@ -78,11 +80,22 @@ enum Encoder {
 
 impl Encoder {
     fn load(config: BertConfig, weights: Weights, device: &Device, kept: Option<&BlockFile>) -> Result<Self> {
+        Self::load_as(config, weights, device, kept, true)
+    }
+
+    /// [`Self::load`]; `packed` allows arithmetic in 8 bits.
+    fn load_as(
+        config: BertConfig,
+        weights: Weights,
+        device: &Device,
+        kept: Option<&BlockFile>,
+        packed: bool,
+    ) -> Result<Self> {
         if config.heads == 0 || !config.hidden.is_multiple_of(config.heads) || config.layers == 0 {
             return Err(Error::new(ErrorKind::Model, "impossible model settings").found(format!("{config:?}")));
         }
         let table = Table::load(&config, weights)?;
-        if device.is_cpu() && PackedBert::takes(&config) {
+        if packed && device.is_cpu() && PackedBert::takes(&config) {
             return Ok(Self::Packed(PackedBert::load(config, table, kept)?));
         }
         Ok(Self::Candle(Bert::load(config, table, device)?))
@@ -96,7 +109,7 @@ impl Encoder {
     }
 
     /// Last hidden states of `texts`, one after another: `Σ tokens × hidden`, row-major.
-    fn forward(&self, texts: &[&[u32]]) -> Result<Vec<f32>> {
+    fn forward(&self, texts: &[Input<'_>]) -> Result<Vec<f32>> {
         match self {
             Self::Packed(bert) => bert.forward(texts),
             Self::Candle(bert) => bert.forward(texts),
@@ -231,7 +244,7 @@ impl Embedder {
             texts.par_iter().map(|text| self.tokenize(text.as_ref(), kind)).collect::<Result<Vec<Tokenized>>>()?;
         let batches = batches(&tokenized);
         let run = |batch: &Vec<usize>| -> Result<Vec<(usize, Vec<f32>)>> {
-            let ids: Vec<&[u32]> = batch.iter().map(|index| tokenized[*index].ids.as_slice()).collect();
+            let ids: Vec<Input<'_>> = batch.iter().map(|index| Input::single(&tokenized[*index].ids)).collect();
             let states = self.encoder.forward(&ids)?;
             let mut rest = states.as_slice();
             let mut vectors = Vec::with_capacity(batch.len());

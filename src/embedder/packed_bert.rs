@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::bert::{Activation, BertConfig};
-use super::table::Table;
+use super::table::{Input, Table};
 use super::weights::{Part, Weights};
 use crate::compute::{Activations, KeyValues, PackedMatrix, Queries, SharedBytes, elementwise};
 use crate::error::Result;
@@ -135,14 +135,14 @@ impl PackedBert {
     }
 
     /// Last hidden states of `texts`, one after another: `Σ tokens × hidden`, row-major.
-    pub(super) fn forward(&self, texts: &[&[u32]]) -> Result<Vec<f32>> {
+    pub(super) fn forward(&self, texts: &[Input<'_>]) -> Result<Vec<f32>> {
         let (hidden, inner) = (self.config.hidden, self.config.feed_forward);
-        let rows: usize = texts.iter().map(|ids| ids.len()).sum();
+        let rows: usize = texts.iter().map(Input::len).sum();
         let mut x = vec![0f32; rows * hidden];
         let mut rest = x.as_mut_slice();
-        for ids in texts {
-            let (own, after) = rest.split_at_mut(ids.len() * hidden);
-            self.table.look_up(ids, own)?;
+        for input in texts {
+            let (own, after) = rest.split_at_mut(input.len() * hidden);
+            self.table.look_up(*input, own)?;
             rest = after;
         }
         self.embedding_norm.apply(&mut x, self.config.epsilon);
@@ -170,7 +170,7 @@ impl PackedBert {
     }
 
     /// Every token attends to all tokens of its text.
-    fn attend(&self, texts: &[&[u32]], query: &[f32], key: &[f32], value: &[f32], out: &mut [f32]) {
+    fn attend(&self, texts: &[Input<'_>], query: &[f32], key: &[f32], value: &[f32], out: &mut [f32]) {
         let (hidden, heads) = (self.config.hidden, self.config.heads);
         let dimension = hidden / heads;
         let scale = 1.0 / (dimension as f32).sqrt();

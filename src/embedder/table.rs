@@ -4,6 +4,27 @@ use super::bert::BertConfig;
 use super::weights::{Part, Weights, dequantize};
 use crate::error::{Error, Kind, Result};
 
+/// The tokens of a text, or of two.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Input<'a> {
+    /// All of them.
+    pub(super) ids: &'a [u32],
+    /// Where the second text begins: tokens from here on have type 1.
+    pub(super) second: usize,
+}
+
+impl<'a> Input<'a> {
+    /// One text.
+    pub(super) fn single(ids: &'a [u32]) -> Self {
+        Self { ids, second: ids.len() }
+    }
+
+    /// Number of tokens.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+}
+
 /// The embedding tables. The word table stays in the file's map and only rows that occur are decoded.
 pub(super) struct Table {
     weights: Weights,
@@ -11,6 +32,8 @@ pub(super) struct Table {
     first_position: usize,
     /// Position rows with the row of token type 0 added, `positions × hidden`.
     positions: Vec<f32>,
+    /// What a row of token type 1 has more; empty for a model with one type.
+    type_one: Vec<f32>,
 }
 
 impl Table {
@@ -31,7 +54,13 @@ impl Table {
         for row in positions.chunks_exact_mut(hidden) {
             row.iter_mut().zip(&type_zero).for_each(|(x, t)| *x += t);
         }
-        Ok(Self { weights, hidden, first_position: config.first_position, positions })
+        let mut type_one = Vec::new();
+        if let Some(row) = types.row(1) {
+            type_one = vec![0.0; hidden];
+            dequantize(types.dtype, row, &mut type_one)?;
+            type_one.iter_mut().zip(&type_zero).for_each(|(one, zero)| *one -= zero);
+        }
+        Ok(Self { weights, hidden, first_position: config.first_position, positions, type_one })
     }
 
     /// The weights of the layers.
@@ -39,9 +68,9 @@ impl Table {
         &self.weights
     }
 
-    /// Writes the rows of the tokens `ids` to `out`, `ids.len() × hidden`.
-    pub(super) fn look_up(&self, ids: &[u32], out: &mut [f32]) -> Result<()> {
-        let hidden = self.hidden;
+    /// Writes the rows of the tokens of `input` to `out`, `tokens × hidden`.
+    pub(super) fn look_up(&self, input: Input<'_>, out: &mut [f32]) -> Result<()> {
+        let (hidden, ids) = (self.hidden, input.ids);
         let words = self.weights.view(Part::Words, 0, false)?;
         for ((index, id), row) in ids.iter().enumerate().zip(out.chunks_exact_mut(hidden)) {
             let word = words.row(*id as usize).ok_or_else(|| {
@@ -56,6 +85,9 @@ impl Table {
                     .found(format!("{} tokens", ids.len()))
             })?;
             row.iter_mut().zip(position).for_each(|(x, p)| *x += p);
+            if index >= input.second {
+                row.iter_mut().zip(&self.type_one).for_each(|(x, t)| *x += t);
+            }
         }
         Ok(())
     }
