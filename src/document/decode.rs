@@ -1,48 +1,129 @@
 //! From bytes to text, without ever replacing a byte in silence.
 //!
-//! Order of trust: a byte-order mark; UTF-16 told by its zero bytes; valid UTF-8; a legacy encoding that decodes the whole
-//! file. Damaged UTF-8 is an error and not a reason to read the file as something else.
+//! Order of trust: what someone says ([`decode_as`]); a byte-order mark; UTF-32 and UTF-16 told by their zero bytes; the
+//! escapes of ISO-2022-JP; valid UTF-8; UTF-16 told by its characters; a legacy encoding that decodes the whole file and
+//! whose text is plausible. Damaged UTF-8 is an error and not a reason to read the file as something else.
 
-use encoding_rs::{DecoderResult, Encoding, GB18030, UTF_16BE, UTF_16LE};
+use encoding_rs::{DecoderResult, Encoding, GB18030, GBK, ISO_2022_JP, UTF_16BE, UTF_16LE};
 
-use super::{legacy, magic};
+use super::{legacy, magic, plausible, wide};
 use crate::error::{Error, Kind, Result};
 
-/// Bytes of a file that are looked at to judge UTF-16 without a mark.
-const SAMPLE: usize = 64 * 1024;
+/// A text, and how sure its encoding is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Decoded {
+    /// Without byte-order mark.
+    pub(crate) text: String,
+    /// Name of the encoding, such as `UTF-8` or `GB18030`.
+    pub(crate) encoding: &'static str,
+    /// From 0 (a guess) to 1 (certain).
+    pub(crate) confidence: f32,
+    /// Why the text may be another one than was written, for the person to check.
+    pub(crate) warning: Option<String>,
+}
 
-/// Decodes `bytes`; returns the text without byte-order mark and the name of the encoding.
-pub(super) fn decode(bytes: Vec<u8>) -> Result<(String, &'static str)> {
-    if bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
-        return Err(not_text("UTF-32 text").hint("save the file as UTF-8"));
+impl Decoded {
+    fn certain((text, encoding): (String, &'static str)) -> Self {
+        Self { text, encoding, confidence: 1.0, warning: None }
+    }
+}
+
+/// A guess below this is worth a word.
+const DOUBTFUL: f32 = 0.5;
+
+/// Decodes `bytes` in the encoding that they say or look like.
+///
+/// # Errors
+/// The bytes are no text, or no encoding makes a plausible text of them.
+pub(crate) fn decode(bytes: Vec<u8>) -> Result<Decoded> {
+    if let Some((body, is_little)) = wide::utf32_mark(&bytes) {
+        return wide::utf32(body, is_little, 4).map(Decoded::certain);
     }
     if let Some(body) = bytes.strip_prefix(&[0xff, 0xfe]) {
-        return strictly(UTF_16LE, body, 2);
+        return strictly(UTF_16LE, body, 2).map(Decoded::certain);
     }
     if let Some(body) = bytes.strip_prefix(&[0xfe, 0xff]) {
-        return strictly(UTF_16BE, body, 2);
+        return strictly(UTF_16BE, body, 2).map(Decoded::certain);
     }
     if let Some(found) = magic::name(&bytes) {
         return Err(not_text(found));
     }
     if let Some(at) = bytes.iter().position(|&b| b == 0) {
-        return match utf16_without_mark(&bytes) {
-            Some(encoding) => strictly(encoding, &bytes, 0),
+        if let Some(is_little) = wide::utf32_without_mark(&bytes) {
+            return wide::utf32(&bytes, is_little, 0).map(Decoded::certain);
+        }
+        return match wide::utf16_without_mark(&bytes) {
+            Some(encoding) => Ok(Decoded { confidence: 0.95, ..Decoded::certain(strictly(encoding, &bytes, 0)?) }),
             None => Err(not_text(format!("binary data (a NUL byte at offset {at})"))),
         };
     }
-    refuse_control_characters(&bytes)?;
+    if bytes.is_ascii() && [b"\x1b$B".as_slice(), b"\x1b$@"].iter().any(|escape| contains(&bytes, escape)) {
+        return Ok(Decoded { confidence: 0.95, ..Decoded::certain(strictly(ISO_2022_JP, &bytes, 0)?) });
+    }
     match String::from_utf8(bytes) {
-        Ok(string) => Ok((without_mark(string), "UTF-8")),
+        Ok(string) => {
+            refuse_control_characters(string.as_bytes())?;
+            Ok(Decoded::certain((without_mark(string), "UTF-8")))
+        }
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.into_bytes();
+            if let Some(encoding) = wide::utf16_of_characters(&bytes) {
+                return Ok(Decoded { confidence: 0.8, ..Decoded::certain(strictly(encoding, &bytes, 0)?) });
+            }
+            refuse_control_characters(&bytes)?;
             if is_damaged_utf8(&bytes) {
                 return Err(undecodable("UTF-8", at, bytes[at]));
             }
-            strictly(legacy::guess(&bytes), &bytes, 0).map(|(string, name)| (without_mark(string), name))
+            from_legacy(&bytes)
         }
     }
+}
+
+/// The text in the encoding of before Unicode that suits it best.
+fn from_legacy(bytes: &[u8]) -> Result<Decoded> {
+    let detected = legacy::detected(bytes);
+    let guess = legacy::guess(bytes, detected);
+    let Some((encoding, confidence)) = plausible::best(bytes, guess, detected) else {
+        // An error that names a byte says more.
+        let (_, name) = strictly(guess, bytes, 0)?;
+        return Err(Error::new(Kind::Format, "cannot tell the encoding of the text")
+            .expected("text in UTF-8, UTF-16, or one of the older encodings")
+            .found(format!("bytes that make no plausible text in any of them (most like {name})"))
+            .hint("name it with `--encoding NAME`, or save the file as UTF-8"));
+    };
+    let (text, name) = strictly(encoding, bytes, 0)?;
+    let text = without_mark(text);
+    let doubt = (confidence < DOUBTFUL)
+        .then(|| format!("only guessed to be {name}; name it with `--encoding NAME` if the text looks wrong"));
+    let warning = doubt.or_else(|| plausible::oddity(&text));
+    Ok(Decoded { text, encoding: name, confidence, warning })
+}
+
+/// Decodes `bytes` in the encoding called `name`, under any name that the Encoding Standard lists, or as UTF-32.
+///
+/// # Errors
+/// There is no such encoding, or a byte does not fit it.
+pub(crate) fn decode_as(bytes: &[u8], name: &str) -> Result<Decoded> {
+    let label = name.trim().to_ascii_lowercase();
+    if label.starts_with("utf-32") || label.starts_with("utf32") {
+        let (body, is_little) = wide::utf32_mark(bytes).unwrap_or((bytes, !label.ends_with("be")));
+        return wide::utf32(body, is_little, bytes.len() - body.len()).map(Decoded::certain);
+    }
+    let Some(encoding) = Encoding::for_label_no_replacement(label.as_bytes()) else {
+        return Err(Error::new(Kind::Usage, "unknown encoding")
+            .expected("a name such as utf-8, utf-16le, gb18030, big5, shift_jis, euc-kr, windows-1251")
+            .found(format!("`{name}`")));
+    };
+    let encoding = if encoding == GBK { GB18030 } else { encoding };
+    let mark = Encoding::for_bom(bytes).filter(|(found, _)| *found == encoding).map_or(0, |(_, length)| length);
+    let (text, name) = strictly(encoding, &bytes[mark..], mark)?;
+    let warning = plausible::oddity(&text);
+    Ok(Decoded { text, encoding: name, confidence: 1.0, warning })
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
 /// Removes a byte-order mark at the start.
@@ -94,9 +175,9 @@ fn not_text(found: impl Into<String>) -> Error {
     Error::new(Kind::Format, "not a text file").expected("text").found(found)
 }
 
-fn undecodable(encoding: &str, at: usize, byte: u8) -> Error {
+pub(super) fn undecodable(encoding: &str, at: usize, byte: u8) -> Error {
     Error::new(Kind::Format, "cannot decode the text")
-        .expected(format!("text in UTF-8, UTF-16, GB18030 or Big5 (looked most like {encoding})"))
+        .expected(format!("text in {encoding}, which it looks most like"))
         .found(format!("the byte 0x{byte:02x} at offset {at}"))
         .hint("save the file as UTF-8")
 }
@@ -124,31 +205,6 @@ fn is_damaged_utf8(bytes: &[u8]) -> bool {
     valid >= 2 && (cut_at_end || valid >= 8 * invalid)
 }
 
-/// The UTF-16 flavour of bytes that hold zeros but no mark, if nearly all of its characters are ordinary ones.
-fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
-    if !bytes.len().is_multiple_of(2) {
-        return None;
-    }
-    let sample = &bytes[..bytes.len().min(SAMPLE)];
-    let share = |unit: fn([u8; 2]) -> u16| {
-        let units = sample.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-        let total = sample.len() / 2;
-        let mut ordinary = 0;
-        for unit in units {
-            match unit {
-                0 => return 0.0,
-                0x20..=0x7e | 0x09 | 0x0a | 0x0d | 0xa0..=0x24f => ordinary += 1,
-                0x2010..=0x2027 | 0x3000..=0x303f | 0x4e00..=0x9fff | 0xff00..=0xff5e => ordinary += 1,
-                _ => {}
-            }
-        }
-        f64::from(ordinary) / total as f64
-    };
-    let (little, big) = (share(u16::from_le_bytes), share(u16::from_be_bytes));
-    let (best, encoding) = if little >= big { (little, UTF_16LE) } else { (big, UTF_16BE) };
-    (best >= 0.9).then_some(encoding)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -160,6 +216,11 @@ mod tests {
 
     fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
         text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    fn pair(bytes: Vec<u8>) -> (String, &'static str) {
+        let decoded = decode(bytes).unwrap();
+        (decoded.text, decoded.encoding)
     }
 
     fn encoded(text: &str, encoding: &'static Encoding) -> Vec<u8> {
@@ -180,9 +241,9 @@ mod tests {
             (utf16(SIMPLIFIED, u16::to_be_bytes), "UTF-16BE"),
             (encoded(SIMPLIFIED, GB18030), "GB18030"),
         ] {
-            assert_eq!(decode(bytes).unwrap(), (SIMPLIFIED.to_string(), encoding));
+            assert_eq!(pair(bytes), (SIMPLIFIED.to_string(), encoding));
         }
-        assert_eq!(decode(encoded(TRADITIONAL, BIG5)).unwrap(), (TRADITIONAL.to_string(), "Big5"));
+        assert_eq!(pair(encoded(TRADITIONAL, BIG5)), (TRADITIONAL.to_string(), "Big5"));
     }
 
     #[test]
@@ -204,7 +265,7 @@ mod tests {
             "注意！",
             "操作步骤如下：",
         ] {
-            assert_eq!(decode(encoded(text, GB18030)).unwrap(), (text.to_string(), "GB18030"), "{text}");
+            assert_eq!(pair(encoded(text, GB18030)), (text.to_string(), "GB18030"), "{text}");
         }
     }
 
@@ -212,20 +273,20 @@ mod tests {
     fn traditional_texts_are_big5() {
         for text in ["請先關閉電源，再打開機殼。", "警報代碼與處理方法", "安全注意事項：操作前請詳閱本說明書。"]
         {
-            assert_eq!(decode(encoded(text, BIG5)).unwrap(), (text.to_string(), "Big5"), "{text}");
+            assert_eq!(pair(encoded(text, BIG5)), (text.to_string(), "Big5"), "{text}");
         }
     }
 
     #[test]
     fn rare_characters_of_four_bytes_survive_gb18030() {
         let text = "产品名称：㐂𠮷牌水泵，型号一。使用前请检查电源电压是否正常。";
-        assert_eq!(decode(encoded(text, GB18030)).unwrap(), (text.to_string(), "GB18030"));
+        assert_eq!(pair(encoded(text, GB18030)), (text.to_string(), "GB18030"));
     }
 
     #[test]
     fn western_text_stays_western() {
         let text = "The caf\u{e9} is closed \u{2013} \u{201c}come back tomorrow\u{201d}, the na\u{ef}ve owner said.";
-        assert_eq!(decode(encoded(text, WINDOWS_1252)).unwrap(), (text.to_string(), "windows-1252"));
+        assert_eq!(pair(encoded(text, WINDOWS_1252)), (text.to_string(), "windows-1252"));
     }
 
     #[test]
@@ -238,7 +299,6 @@ mod tests {
             (b"GGUF\x03\0\0\0".to_vec(), "a GGUF model"),
             (b"abc\0def\0\x01\x02\x03".to_vec(), "a NUL byte at offset 3"),
             ((0u8..200).map(|i| 1 + i % 31).collect(), "control characters"),
-            (b"\xff\xfe\0\0a\0\0\0".to_vec(), "UTF-32"),
         ] {
             let message = decode(bytes).unwrap_err().to_string();
             assert!(message.contains("expected text") && message.contains(found), "{message}");
@@ -265,6 +325,25 @@ mod tests {
     }
 
     #[test]
+    fn a_named_encoding_is_believed_and_checked() {
+        let bytes = encoded("Ошибка 12", encoding_rs::KOI8_R);
+        assert_eq!(decode_as(&bytes, " KOI8-R ").unwrap().text, "Ошибка 12");
+        assert_eq!(decode_as(&encoded(SIMPLIFIED, GB18030), "gb2312").unwrap().encoding, "GB18030");
+        assert_eq!(decode_as(b"\xef\xbb\xbfa", "utf8").unwrap().text, "a");
+        assert!(decode_as(b"a\xff", "utf-8").unwrap_err().to_string().contains("offset 1"));
+        assert!(decode_as(b"a", "utf-7").unwrap_err().to_string().contains("unknown encoding"));
+    }
+
+    #[test]
+    fn doubt_is_told_and_escapes_are_read() {
+        assert!(decode(encoded("联通", GB18030)).unwrap().warning.is_some());
+        let sure = decode(encoded(SIMPLIFIED, GB18030)).unwrap();
+        assert!(sure.warning.is_none() && sure.confidence > DOUBTFUL);
+        let text = "温度は八十五度です";
+        assert_eq!(decode(encoded(text, ISO_2022_JP)).unwrap().text, text);
+    }
+
+    #[test]
     fn any_bytes_give_text_or_an_error_and_never_a_replacement() {
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
         let mut next = || {
@@ -282,7 +361,7 @@ mod tests {
                     _ => 0xa1 + (next() % 0x5e) as u8,
                 })
                 .collect();
-            if let Ok((text, _)) = decode(bytes.clone()) {
+            if let Ok(Decoded { text, .. }) = decode(bytes.clone()) {
                 assert!(!text.contains('\u{fffd}') || bytes.windows(3).any(|w| w == [0xef, 0xbf, 0xbd]), "{bytes:x?}");
             }
         }

@@ -15,15 +15,20 @@ const ENOUGH: usize = 200;
 /// Share of common characters from which bytes are taken for Chinese.
 const MOSTLY: f64 = 0.9;
 
-/// The encoding that `bytes` (no UTF-8, no UTF-16) are most likely in. GBK is named GB18030, which contains it.
-pub(super) fn guess(bytes: &[u8]) -> &'static Encoding {
-    let sample = &bytes[..bytes.len().min(SAMPLE)];
+/// What the statistical detector says. GBK is named GB18030, which contains it.
+pub(super) fn detected(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(sample, true);
-    let guessed = match detector.guess(None, Utf8Detection::Deny) {
+    detector.feed(&bytes[..bytes.len().min(SAMPLE)], true);
+    match detector.guess(None, Utf8Detection::Deny) {
         encoding if encoding == GBK => GB18030,
         encoding => encoding,
-    };
+    }
+}
+
+/// The encoding that `bytes` (no UTF-8, no UTF-16), which were `detected` to be in one, are most likely in.
+pub(super) fn guess(bytes: &[u8], detected: &'static Encoding) -> &'static Encoding {
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    let guessed = detected;
     let simplified = share(bytes, GB18030, common_in_gb);
     let traditional = share(bytes, BIG5, common_in_big5);
     if guessed == GB18030 || guessed == BIG5 {

@@ -1,19 +1,26 @@
 //! From the bytes of a file to a [`Document`]: decoded text, title and metadata.
 
 mod budget;
+pub(crate) mod csv;
 mod date;
 mod date_find;
 mod dating;
-mod decode;
+pub(crate) mod decode;
+pub(crate) mod epub;
 mod front;
+mod grid;
+pub(crate) mod html;
 mod legacy;
 mod lines;
 mod magic;
 pub(crate) mod markdown;
 mod notation;
 mod pattern;
+mod plausible;
+pub(crate) mod rst;
 mod text;
 mod title;
+mod wide;
 
 pub use budget::Budget;
 pub use date::Date;
@@ -97,8 +104,11 @@ impl Document {
                 .found("a folder"));
         }
         let bytes = fs::read(path).map_err(|e| Error::io("cannot read the file", path, e))?;
-        let (string, encoding) = decode::decode(bytes).map_err(|e| e.at(path))?;
-        Ok(Self { source: path.to_path_buf(), ..Self::build(name, string, Format::of_path(path), encoding) })
+        let decoded = decode::decode(bytes).map_err(|e| e.at(path))?;
+        Ok(Self {
+            source: path.to_path_buf(),
+            ..Self::build(name, decoded.text, Format::of_path(path), decoded.encoding)
+        })
     }
 
     /// Decodes bytes that did not come from a file; the format follows the extension of `name`.
@@ -106,8 +116,8 @@ impl Document {
     /// # Errors
     /// As for [`Document::read`].
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self> {
-        let (string, encoding) = decode::decode(bytes.to_vec()).map_err(|e| e.place(name))?;
-        Ok(Self::build(name, string, Format::of_path(Path::new(name)), encoding))
+        let decoded = decode::decode(bytes.to_vec()).map_err(|e| e.place(name))?;
+        Ok(Self::build(name, decoded.text, Format::of_path(Path::new(name)), decoded.encoding))
     }
 
     /// Takes text that is decoded already. A byte-order mark at its start is removed.

@@ -44,6 +44,8 @@ pub(crate) struct Notation {
     out: Extracted,
     /// The last block was a list item: the next item follows on the next line.
     in_list: bool,
+    /// Depth of the first item of the list.
+    base: usize,
 }
 
 impl Notation {
@@ -91,9 +93,11 @@ impl Notation {
         }
         if !self.in_list {
             self.block();
+            // A list that begins with an inner item would read as code.
+            self.base = depth;
         }
         self.in_list = true;
-        self.out.text.push_str(&"  ".repeat(depth.min(8)));
+        self.out.text.push_str(&"  ".repeat(depth.saturating_sub(self.base).min(8)));
         self.out.text.push_str("- ");
         for part in [marker.trim(), text.as_str()] {
             if !part.is_empty() {
@@ -106,6 +110,21 @@ impl Notation {
         self.out.text.push('\n');
     }
 
+    /// A further paragraph of the item at `depth` that was written last.
+    pub(crate) fn item_paragraph(&mut self, depth: usize, text: &str) {
+        if !self.in_list {
+            return self.paragraph(text);
+        }
+        let indent = "  ".repeat(depth.saturating_sub(self.base).min(8) + 1);
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+        if lines.peek().is_some() {
+            self.out.text.push('\n');
+        }
+        for line in lines {
+            self.line(&indent, line);
+        }
+    }
+
     /// A table. With `header` its first row names the columns. Rows without words go, short rows are filled up.
     pub(crate) fn table(&mut self, rows: &[Vec<String>], header: bool) {
         let width = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -116,22 +135,41 @@ impl Notation {
         }
         self.block();
         for (n, row) in rows.enumerate() {
-            self.row(row, width);
+            self.table_row(row, width);
             if n == 0 && header {
-                self.out.text.push('|');
-                self.out.text.push_str(&" --- |".repeat(width));
-                self.out.text.push('\n');
+                self.rule(width);
             }
         }
     }
 
-    fn row(&mut self, row: &[String], width: usize) {
+    /// Begins a table that is written row by row with [`Notation::table_row`]; with `header` this row names the columns.
+    pub(crate) fn begin_table(&mut self, row: &[String], width: usize, header: bool) {
+        self.block();
+        self.table_row(row, width);
+        if header {
+            self.rule(width);
+        }
+    }
+
+    fn rule(&mut self, width: usize) {
+        self.out.text.push('|');
+        self.out.text.push_str(&" --- |".repeat(width));
+        self.out.text.push('\n');
+    }
+
+    /// A further row of the table that was begun last.
+    pub(crate) fn table_row(&mut self, row: &[String], width: usize) {
         self.out.text.push('|');
         for at in 0..width {
-            let cell = one_line(row.get(at).map_or("", String::as_str)).replace('|', "\\|");
+            let cell = row.get(at).map_or("", String::as_str);
             self.out.text.push(' ');
-            self.out.text.push_str(&cell);
-            self.out.text.push_str(if cell.is_empty() { "|" } else { " |" });
+            // Large tables are mostly single words and numbers.
+            if cell.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'|') {
+                self.out.text.push_str(cell);
+            } else {
+                self.out.text.push_str(&one_line(cell).replace('|', "\\|"));
+            }
+            self.out.text.push_str(if self.out.text.ends_with(' ') { "|" } else { " |" });
         }
         self.out.text.push('\n');
     }
@@ -259,6 +297,18 @@ mod tests {
         assert_eq!(out.text, expected);
         let starts: Vec<usize> = out.pages.iter().map(|page| page.start).collect();
         assert_eq!(starts, [0, expected.find("\n| 代码").unwrap_or(0)]);
+    }
+
+    #[test]
+    fn items_go_on_and_begin_at_the_margin() {
+        let mut notation = Notation::new();
+        notation.item(3, "", "a");
+        notation.item_paragraph(3, "b\n# c");
+        notation.item(4, "1.", "d");
+        notation.item(0, "", "e");
+        notation.paragraph("f");
+        notation.item_paragraph(0, "g");
+        assert_eq!(notation.finish().text, "- a\n\n  b\n  \\# c\n  - 1. d\n- e\n\nf\n\ng\n");
     }
 
     #[test]
