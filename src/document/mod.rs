@@ -1,31 +1,35 @@
 //! From the bytes of a file to a [`Document`]: decoded text, title and metadata.
 
 mod budget;
-pub(crate) mod csv;
+mod csv;
 mod date;
 mod date_find;
 mod dating;
-pub(crate) mod decode;
-pub(crate) mod epub;
+mod decode;
+mod epub;
 mod front;
 mod grid;
-pub(crate) mod html;
+mod html;
 mod legacy;
 mod lines;
 mod magic;
 pub(crate) mod markdown;
 mod notation;
 mod pattern;
+mod pdf;
 mod plausible;
-pub(crate) mod rst;
+mod reader;
+mod rst;
 mod text;
 mod title;
 mod wide;
 
+pub(crate) use budget::DEEPEST;
 pub use budget::Budget;
 pub use date::Date;
 pub use notation::{Extracted, Page, Skipped};
 pub use pattern::PathPattern;
+pub use reader::{READER_THREAD, ReadOptions, supported};
 pub use text::{Span, Text};
 
 pub(crate) use date_find::{MONTHS, dates_in};
@@ -58,12 +62,6 @@ impl Format {
     }
 }
 
-/// True for files that a walk through a folder takes up, by their extension: `md`, `markdown`, `mdown`, `txt`, `text`.
-/// A file that is named explicitly is always tried.
-pub fn supported(path: &Path) -> bool {
-    matches!(extension(path).as_deref(), Some("md" | "markdown" | "mdown" | "txt" | "text"))
-}
-
 fn extension(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
@@ -85,17 +83,23 @@ pub struct Document {
     pub metadata: Vec<(String, String)>,
     /// When the text was last made, from front matter, else the file name, else a note on the first page.
     pub date: Option<Date>,
-    /// Name of the encoding that the bytes were in, such as `UTF-8` or `GB18030`.
+    /// Name of the encoding that the bytes were in, such as `UTF-8` or `GB18030`; empty for formats that are no text.
     pub encoding: &'static str,
+    /// Where pages begin, in code points; empty where the format has none.
+    pub pages: Vec<Page>,
+    /// What of the file is not in `text`, and why.
+    pub skipped: Vec<Skipped>,
+    /// Why `text` may be another one than was written.
+    pub warning: Option<String>,
 }
 
 impl Document {
     /// Reads and decodes the file at `path`; `name` becomes the path of the document in the index.
     ///
     /// # Errors
-    /// The file cannot be read, is not text (the error says what it is instead), or has bytes that no likely encoding
-    /// allows (the error names the offset). Nothing is ever replaced without a word.
-    pub fn read(path: &Path, name: &str) -> Result<Self> {
+    /// The file cannot be read, is of no format that is known (the error says what it is instead), or has bytes that no likely
+    /// encoding allows (the error names the offset). Nothing is ever replaced without a word.
+    pub fn read(path: &Path, name: &str, options: &ReadOptions) -> Result<Self> {
         let metadata = fs::metadata(path).map_err(|e| Error::io("cannot read the file", path, e))?;
         if metadata.is_dir() {
             return Err(Error::new(Kind::Format, "cannot read the file")
@@ -104,34 +108,55 @@ impl Document {
                 .found("a folder"));
         }
         let bytes = fs::read(path).map_err(|e| Error::io("cannot read the file", path, e))?;
-        let decoded = decode::decode(bytes).map_err(|e| e.at(path))?;
-        Ok(Self {
-            source: path.to_path_buf(),
-            ..Self::build(name, decoded.text, Format::of_path(path), decoded.encoding)
-        })
+        let read = reader::read(path, bytes, options).map_err(|e| e.at(path))?;
+        Ok(Self { source: path.to_path_buf(), ..Self::made(name, read) })
     }
 
-    /// Decodes bytes that did not come from a file; the format follows the extension of `name`.
+    /// Reads bytes that did not come from a file; the format follows the bytes and the extension of `name`.
     ///
     /// # Errors
     /// As for [`Document::read`].
-    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self> {
-        let decoded = decode::decode(bytes.to_vec()).map_err(|e| e.place(name))?;
-        Ok(Self::build(name, decoded.text, Format::of_path(Path::new(name)), decoded.encoding))
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &ReadOptions) -> Result<Self> {
+        reader::read(Path::new(name), bytes, options).map(|read| Self::made(name, read)).map_err(|e| e.place(name))
     }
 
     /// Takes text that is decoded already. A byte-order mark at its start is removed.
     pub fn from_text(name: &str, text: String, format: Format) -> Self {
-        Self::build(name, decode::without_mark(text), format, "UTF-8")
+        let (text, extracted) = (decode::without_mark(text), Extracted::default());
+        let read =
+            reader::Read { text, format, encoding: "UTF-8", warning: None, extracted, dated_by_software: false };
+        Self::made(name, read)
     }
 
-    fn build(name: &str, string: String, format: Format, encoding: &'static str) -> Self {
-        let title = title::find(&string, format).unwrap_or_else(|| title::stem(name));
-        let metadata = front::entries(&string, format);
-        let date = dating::find(name, &string, format, &metadata);
+    fn made(name: &str, read: reader::Read) -> Self {
+        let reader::Read { text: string, format, encoding, warning, extracted, dated_by_software } = read;
+        let own = extracted.title.or_else(|| title::find(&string, format));
+        let title = own.unwrap_or_else(|| title::stem(name));
+        let mut metadata = front::entries(&string, format);
+        let date = if dated_by_software {
+            let written = dating::find(name, &string, format, &metadata);
+            metadata.extend(extracted.metadata);
+            written.or_else(|| dating::find(name, &string, format, &metadata))
+        } else {
+            metadata.extend(extracted.metadata);
+            dating::find(name, &string, format, &metadata)
+        };
         let (path, source, text) = (name.to_string(), PathBuf::new(), Text::new(string));
-        Self { path, source, text, title, format, metadata, date, encoding }
+        let pages = extracted.pages.into_iter().map(|page| Page { start: text.char_of(page.start), ..page }).collect();
+        let skipped = extracted.skipped;
+        Self { path, source, text, title, format, metadata, date, encoding, pages, skipped, warning }
     }
+
+    /// The label of the page on which code point `at` lies; none where there are no pages.
+    pub fn page_of(&self, at: usize) -> Option<&str> {
+        page_of(&self.pages, at)
+    }
+}
+
+/// The label of the page on which code point `at` lies, given where pages begin.
+pub fn page_of(pages: &[Page], at: usize) -> Option<&str> {
+    let after = pages.partition_point(|page| page.start <= at);
+    pages.get(after.checked_sub(1)?).map(|page| page.label.as_str())
 }
 
 #[cfg(test)]
@@ -146,6 +171,7 @@ mod tests {
             ("A.Markdown", Format::Markdown, true),
             ("dir.md/notes.TXT", Format::PlainText, true),
             ("server.log", Format::PlainText, false),
+            ("a.PDF", Format::PlainText, true),
             ("README", Format::PlainText, false),
             ("photo.png", Format::PlainText, false),
         ] {
@@ -158,7 +184,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("操作 手册.md");
         fs::write(&path, "\u{feff}# 手册\r\n\r正文。\n").unwrap();
-        let document = Document::read(&path, "zh/操作 手册.md").unwrap();
+        let document = Document::read(&path, "zh/操作 手册.md", &ReadOptions::default()).unwrap();
         assert_eq!(document.text.as_str(), "# 手册\r\n\r正文。\n");
         assert_eq!((document.path.as_str(), document.title.as_str()), ("zh/操作 手册.md", "手册"));
         assert_eq!(document.source, path);
@@ -167,15 +193,15 @@ mod tests {
     #[test]
     fn missing_files_and_folders_are_errors_that_name_the_path() {
         let folder = tempfile::tempdir().unwrap();
-        let missing = Document::read(&folder.path().join("none.md"), "none.md").unwrap_err();
+        let missing = Document::read(&folder.path().join("none.md"), "none.md", &ReadOptions::default()).unwrap_err();
         assert!(missing.is_missing() && missing.to_string().contains("none.md"));
-        let is_folder = Document::read(folder.path(), "x").unwrap_err();
+        let is_folder = Document::read(folder.path(), "x", &ReadOptions::default()).unwrap_err();
         assert!(is_folder.to_string().contains("a folder"));
     }
 
     #[test]
     fn an_empty_file_is_an_empty_document() {
-        let document = Document::from_bytes("空.txt", b"").unwrap();
+        let document = Document::from_bytes("空.txt", Vec::new(), &ReadOptions::default()).unwrap();
         assert_eq!((document.text.chars(), document.title.as_str()), (0, "空"));
     }
 }

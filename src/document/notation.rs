@@ -6,16 +6,16 @@
 //! never changed: only a line that would read as another block gets a backslash, and cells lose their line ends.
 
 /// A place in the extracted text where a page (or slide, or sheet) begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Page {
-    /// Byte of the extracted text.
+    /// Byte of the extracted text in [`Extracted`], code point in [`Document`](super::Document).
     pub start: usize,
     /// Its number or name as a person would say it: `12`, `iv`, `Sheet1`.
     pub label: String,
 }
 
 /// Something that was not read, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Skipped {
     /// Where: `page 3`, `sheet 参数`.
     pub place: String,

@@ -5,7 +5,7 @@
 
 use super::line::Line;
 use super::mark::Mark;
-use super::name::{heading_level, is_block, is_cell, is_dropped};
+use super::name::{heading_level, is_block, is_dropped};
 use super::number::{self, Style};
 use super::select::Selection;
 use super::tree::{Id, Tree};
