@@ -92,6 +92,7 @@ fn fill(at: &Path, n: usize, seeds: Option<&[i8]>) {
             encoding: "UTF-8",
             format: "markdown",
             chars: start,
+            pages: "[]",
         };
         let row = writer.replace_document(&document, &sections).unwrap().document;
         let stored = writer.view().sections(row).unwrap();

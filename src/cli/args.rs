@@ -111,6 +111,12 @@ pub(crate) struct IndexArgs {
     /// Confidence below which a statement waits for review, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "X", value_parser = share)]
     pub(crate) review_below: Option<f32>,
+    /// Encoding of text files, such as gbk or big5; else it is told by the bytes
+    #[arg(long, value_name = "NAME")]
+    pub(crate) encoding: Option<String>,
+    /// Longest time that one file may take to read, in seconds [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) time_limit: Option<u64>,
     /// Go on: look at the files every second and index what changed, until Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,

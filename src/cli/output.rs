@@ -140,7 +140,9 @@ fn section(page: &mut String, result: &SectionResult, coloured: bool) {
     let SectionResult { rank, score, document, section, .. } = result;
     let trail = section.heading_path.iter().fold(String::new(), |trail, heading| trail + " › " + &printable(heading));
     let path = printable(&document.path);
-    writeln!(page, "{RANK}{rank}.{RANK:#} {PATH}{path}{PATH:#}{trail}  {QUIET}{score:.2}{QUIET:#}").ok();
+    let at = section.page.as_ref().map_or_else(String::new, |label| format!(" p. {}", printable(label)));
+    writeln!(page, "{RANK}{rank}.{RANK:#} {PATH}{path}{PATH:#}{QUIET}{at}{QUIET:#}{trail}  {QUIET}{score:.2}{QUIET:#}")
+        .ok();
     page.push_str(&indented(&marked(&result.text, result.text_range.start, &result.highlights, coloured)));
     let best = result.propositions.first().map_or(0.0, |hit| hit.score);
     let close = result.propositions.iter().filter(|hit| hit.score >= CLOSE * best);
@@ -309,6 +311,7 @@ mod tests {
                 id: "s".into(),
                 heading_path: vec!["2 液压".into(), "2.1 主油泵".into()],
                 char_range: range,
+                page: None,
             },
             text: text.into(),
             text_range: range,

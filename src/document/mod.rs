@@ -6,6 +6,8 @@ mod date;
 mod date_find;
 mod dating;
 mod decode;
+mod docx;
+mod drawing;
 mod epub;
 mod front;
 mod grid;
@@ -14,18 +16,26 @@ mod legacy;
 mod lines;
 mod magic;
 pub(crate) mod markdown;
+mod math;
 mod notation;
+mod ole;
+mod package;
 mod pattern;
 mod pdf;
 mod plausible;
+mod pptx;
 mod reader;
+mod refused;
 mod rst;
+mod sheet;
+mod tabular;
 mod text;
 mod title;
 mod wide;
+mod xml;
 
-pub(crate) use budget::DEEPEST;
 pub use budget::Budget;
+pub(crate) use budget::DEEPEST;
 pub use date::Date;
 pub use notation::{Extracted, Page, Skipped};
 pub use pattern::PathPattern;
@@ -123,8 +133,7 @@ impl Document {
     /// Takes text that is decoded already. A byte-order mark at its start is removed.
     pub fn from_text(name: &str, text: String, format: Format) -> Self {
         let (text, extracted) = (decode::without_mark(text), Extracted::default());
-        let read =
-            reader::Read { text, format, encoding: "UTF-8", warning: None, extracted, dated_by_software: false };
+        let read = reader::Read { text, format, encoding: "UTF-8", warning: None, extracted, dated_by_software: false };
         Self::made(name, read)
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct Notation {
     in_list: bool,
     /// Depth of the first item of the list.
     base: usize,
+    /// Depth of the last list item.
+    depth: usize,
 }
 
 impl Notation {
@@ -91,13 +93,16 @@ impl Notation {
         if text.is_empty() && marker.is_empty() {
             return;
         }
+        // An item lies at most one deeper than the one before it, and the first at the margin: further in, CommonMark takes it
+        // for code.
+        let deepest = if self.in_list { self.depth + 1 } else { 0 };
         if !self.in_list {
             self.block();
-            // A list that begins with an inner item would read as code.
             self.base = depth;
         }
         self.in_list = true;
-        self.out.text.push_str(&"  ".repeat(depth.saturating_sub(self.base).min(8)));
+        self.depth = depth.saturating_sub(self.base).min(deepest).min(8);
+        self.out.text.push_str(&"  ".repeat(self.depth));
         self.out.text.push_str("- ");
         for part in [marker.trim(), text.as_str()] {
             if !part.is_empty() {
@@ -115,7 +120,7 @@ impl Notation {
         if !self.in_list {
             return self.paragraph(text);
         }
-        let indent = "  ".repeat(depth.saturating_sub(self.base).min(8) + 1);
+        let indent = "  ".repeat(depth.saturating_sub(self.base).min(self.depth) + 1);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
         if lines.peek().is_some() {
             self.out.text.push('\n');
@@ -139,6 +144,14 @@ impl Notation {
             if n == 0 && header {
                 self.rule(width);
             }
+        }
+    }
+
+    /// More rows of the table that was written last, for tables that are too long to lie in memory twice.
+    pub(crate) fn more_rows(&mut self, rows: &[Vec<String>]) {
+        let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+        for row in rows {
+            self.table_row(row, width);
         }
     }
 

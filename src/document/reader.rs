@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::budget::Budget;
 use super::notation::Extracted;
-use super::{Format, csv, decode, epub, extension, html, pdf, rst};
+use super::{Format, csv, decode, docx, epub, extension, html, pdf, pptx, refused, rst, sheet};
 use crate::error::{Error, Kind, Result};
 
 /// Name of the threads that readers run on. A panic there is an error of the file, and need not be shown.
@@ -49,15 +49,22 @@ pub(super) struct Read {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parsed {
     Pdf,
+    Docx,
+    Pptx,
+    Sheet,
     Epub,
     Html,
     Csv,
     Rst,
+    /// An archive of no known kind.
+    Zip,
 }
 
 /// Extensions that a walk through a folder takes up. Legacy formats are among them so that they are named, not passed over.
 const EXTENSIONS: &[&str] = &[
-    "md", "markdown", "mdown", "txt", "text", "rst", "html", "htm", "xhtml", "csv", "tsv", "pdf", "epub",
+    "md", "markdown", "mdown", "txt", "text", "rst", "html", "htm", "xhtml", "csv", "tsv", "pdf", "epub", "docx",
+    "docm", "dotx", "xlsx", "xlsm", "xls", "ods", "pptx", "pptm", "ppsx", "doc", "dot", "ppt", "pps", "rtf", "wps",
+    "et", "dps", "odt", "odp", "xlsb",
 ];
 
 /// True for files that a walk through a folder takes up, by their extension. A file that is named explicitly is always tried.
@@ -69,17 +76,53 @@ fn parsed(name: &Path, bytes: &[u8]) -> Option<Parsed> {
     if pdf_starts(bytes) {
         return Some(Parsed::Pdf);
     }
-    if bytes.starts_with(b"PK\x03\x04") && bytes.get(30..).is_some_and(|rest| rest.starts_with(b"mimetypeapplication/epub")) {
-        return Some(Parsed::Epub);
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Some(in_package(bytes, extension(name).as_deref()));
+    }
+    if bytes.starts_with(OLE) {
+        // What is no workbook was refused before.
+        return Some(Parsed::Sheet);
     }
     match extension(name)?.as_str() {
         "pdf" => Some(Parsed::Pdf),
-        "epub" => Some(Parsed::Epub),
         "html" | "htm" | "xhtml" => Some(Parsed::Html),
         "csv" | "tsv" => Some(Parsed::Csv),
         "rst" => Some(Parsed::Rst),
+        // Their reader says what is wrong with one that is no package.
+        "docx" | "docm" | "dotx" => Some(Parsed::Docx),
+        "xlsx" | "xlsm" | "ods" | "xls" => Some(Parsed::Sheet),
+        "pptx" | "pptm" | "ppsx" => Some(Parsed::Pptx),
+        "epub" => Some(Parsed::Epub),
         _ => None,
     }
+}
+
+/// Beginning of a compound file.
+const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// What a ZIP archive holds, by the names in its directory, which end the file and are never compressed; else by its own name.
+fn in_package(bytes: &[u8], extension: Option<&str>) -> Parsed {
+    /// A directory with tens of thousands of names is longer.
+    const TAIL: usize = 4 << 20;
+    let holds = |name: &str| {
+        let (head, tail) = (&bytes[..bytes.len().min(200)], &bytes[bytes.len().saturating_sub(TAIL)..]);
+        [head, tail].iter().any(|part| part.windows(name.len()).any(|window| window == name.as_bytes()))
+    };
+    match extension {
+        Some("docx" | "docm" | "dotx") => return Parsed::Docx,
+        Some("xlsx" | "xlsm" | "ods") => return Parsed::Sheet,
+        Some("pptx" | "pptm" | "ppsx") => return Parsed::Pptx,
+        Some("epub") => return Parsed::Epub,
+        _ => {}
+    }
+    let known = [
+        ("word/", Parsed::Docx),
+        ("xl/", Parsed::Sheet),
+        ("ppt/", Parsed::Pptx),
+        ("application/epub+zip", Parsed::Epub),
+        ("opendocument.spreadsheet", Parsed::Sheet),
+    ];
+    known.into_iter().find(|(name, _)| holds(name)).map_or(Parsed::Zip, |(_, parsed)| parsed)
 }
 
 /// Readers of PDF files accept some bytes before the mark.
@@ -92,7 +135,10 @@ fn pdf_starts(bytes: &[u8]) -> bool {
 
 /// Reads `bytes` of the file `name`.
 pub(super) fn read(name: &Path, bytes: Vec<u8>, options: &ReadOptions) -> Result<Read> {
-    let Some(parsed) = parsed(name, &bytes) else {
+    if let Some(refusal) = refused::refusal(&bytes) {
+        return Err(refusal);
+    }
+    let Some(parsed) = parsed(name, &bytes).filter(|parsed| *parsed != Parsed::Zip) else {
         let decoded = decoded(bytes, options)?;
         let (format, extracted) = (Format::of_path(name), Extracted::default());
         let (text, encoding, warning) = (decoded.text, decoded.encoding, decoded.warning);
@@ -102,6 +148,10 @@ pub(super) fn read(name: &Path, bytes: Vec<u8>, options: &ReadOptions) -> Result
     let budget = Budget::new(options.time_limit, options.unpacked_limit);
     let mut extracted = match parsed {
         Parsed::Pdf => guarded(options, budget, move |budget| pdf::read(&bytes, budget))?,
+        Parsed::Docx => guarded(options, budget, move |budget| docx::read(&bytes, budget))?,
+        Parsed::Pptx => guarded(options, budget, move |budget| pptx::read(&bytes, budget))?,
+        Parsed::Sheet => guarded(options, budget, move |budget| sheet::read(&bytes, budget))?,
+        Parsed::Zip => Extracted::default(),
         Parsed::Epub => guarded(options, budget, move |budget| epub::read(&bytes, budget))?,
         Parsed::Html => {
             let charset = options.encoding.as_deref().map(named).transpose()?;
@@ -116,7 +166,7 @@ pub(super) fn read(name: &Path, bytes: Vec<u8>, options: &ReadOptions) -> Result
         }
     };
     let text = std::mem::take(&mut extracted.text);
-    let dated_by_software = parsed == Parsed::Pdf;
+    let dated_by_software = matches!(parsed, Parsed::Pdf | Parsed::Docx | Parsed::Pptx | Parsed::Sheet);
     Ok(Read { text, format: Format::Markdown, encoding, warning, extracted, dated_by_software })
 }
 

@@ -101,7 +101,6 @@ fn best_flavour(bytes: &[u8], share: f64, wanted: impl Fn(u16) -> bool) -> Optio
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::*;
     use crate::document::decode::{decode, decode_as};
 
     #[test]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::cost::ModelUse;
 use super::tier::{Effort, Tier};
-use crate::document::Date;
+use crate::document::{Date, ReadOptions};
 use crate::embedder::{Embedder, Kind as EmbedderKind};
 use crate::error::Result;
 use crate::index::GraphOptions;
@@ -35,6 +35,8 @@ pub struct IndexOptions {
     pub patch_from: usize,
     /// Confidence below which a statement that no gate objects to waits for review, in [0, 1].
     pub review_below: f32,
+    /// How files are read.
+    pub reading: ReadOptions,
 }
 
 impl IndexOptions {
@@ -51,6 +53,7 @@ impl IndexOptions {
             graph: GraphOptions::default(),
             patch_from: 2_000,
             review_below: REVIEW_BELOW,
+            reading: ReadOptions::default(),
         }
     }
 }

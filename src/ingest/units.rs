@@ -2,7 +2,7 @@
 
 use super::options::IndexOptions;
 use super::plan::{Context, Planner};
-use crate::document::{Format, Span};
+use crate::document::{Format, ReadOptions, Span};
 use crate::error::Result;
 use crate::extractor::Extractor;
 use crate::proposition::{Assembly, Passage, SentenceYield, Unit, UnitKind, assemble, entities, verbatim};
@@ -17,6 +17,8 @@ pub(super) struct Settings {
     pub(super) planner: Planner,
     /// See [`IndexOptions::review_below`].
     pub(super) review_below: f32,
+    /// See [`IndexOptions::reading`].
+    pub(super) reading: ReadOptions,
     /// Fingerprint of the extractor; empty when none is asked.
     extractor: String,
 }
@@ -25,7 +27,8 @@ impl Settings {
     pub(super) fn new(options: &IndexOptions, extractor: Option<&dyn Extractor>) -> Result<Self> {
         let planner = Planner::new(options, extractor.is_some())?;
         let extractor = extractor.filter(|_| planner.may_ask()).map(Extractor::fingerprint).unwrap_or_default();
-        Ok(Self { planner, review_below: options.review_below, extractor })
+        let reading = options.reading.clone();
+        Ok(Self { planner, review_below: options.review_below, reading, extractor })
     }
 
     /// True when a model is asked about a section.
@@ -36,7 +39,8 @@ impl Settings {
     /// Hash of everything that shapes a document's sections and units: its bytes and these settings. Its path is not in
     /// it, because it never changes for a document.
     pub(super) fn document_hash(&self, bytes: &[u8]) -> CacheKey {
-        let digest = format!("{} {}", self.planner.digest(), self.review_below);
+        let encoding = self.reading.encoding.as_deref().unwrap_or_default();
+        let digest = format!("{} {} {encoding}", self.planner.digest(), self.review_below);
         hash(&[VERSION.as_bytes(), b"document", digest.as_bytes(), self.extractor.as_bytes(), bytes])
     }
 

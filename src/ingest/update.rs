@@ -73,13 +73,29 @@ fn update_file(
         progress(Progress::File { path: file.name.clone(), new_sections: 0, kept_sections: sections });
         return Ok(());
     }
-    let document = Document::from_bytes(&file.name, &bytes).map_err(Fault::File)?;
-    drop(bytes);
+    let document = Document::from_bytes(&file.name, bytes, &settings.reading).map_err(Fault::File)?;
+    let warnings = document.warning.iter().cloned();
+    let skipped = document.skipped.iter().map(|part| format!("{}: {}", part.place, part.reason));
+    for message in warnings.chain(summarised(skipped.collect())) {
+        progress(Progress::Warning { path: file.name.clone(), message });
+    }
     let origin = Origin { root: &file.root, encoding: document.encoding, content_hash: hash };
     let replaced = write_document(writer, &document, &origin, settings).map_err(Fault::Index)?;
     summary.changed += 1;
     progress(Progress::File { path: file.name.clone(), new_sections: replaced.pending, kept_sections: replaced.kept });
     Ok(())
+}
+
+/// All of few messages, the first of many.
+fn summarised(mut messages: Vec<String>) -> Vec<String> {
+    /// A manual may have hundreds of pictures.
+    const SHOWN: usize = 5;
+    if messages.len() > SHOWN + 1 {
+        let more = messages.len() - SHOWN;
+        messages.truncate(SHOWN);
+        messages.push(format!("and {more} more parts that were not read"));
+    }
+    messages
 }
 
 /// The index has a document with this path that came from another place. If its file is still there, both are wanted and
@@ -131,6 +147,8 @@ fn write_document(
             }
         })
         .collect();
+    let pages = serde_json::to_string(&document.pages)
+        .map_err(|error| Error::new(Kind::Internal, "cannot keep the list of pages").because(error))?;
     let new = NewDocument {
         path: &document.path,
         root: origin.root,
@@ -140,6 +158,7 @@ fn write_document(
         encoding: origin.encoding,
         format,
         chars: document.text.chars(),
+        pages: &pages,
     };
     writer.replace_document(&new, &rows)
 }

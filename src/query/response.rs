@@ -115,6 +115,9 @@ pub struct SectionRef {
     pub heading_path: Vec<String>,
     /// Code points of the document.
     pub char_range: Span,
+    /// The page on which it begins, as a person would say it; absent where the format has no pages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub page: Option<String>,
 }
 
 /// A unit that matched.

@@ -378,6 +378,7 @@ impl Searcher {
         let document = view.document(section.document)?;
         view.check_section(&document.path, &section)?;
         let format = if document.format == "markdown" { Format::Markdown } else { Format::PlainText };
+        let page = document.page_of(section.span.start)?;
         let propositions = self.propositions(asked, candidate, &section)?;
         let (text, text_range) = self.expanded(&document.path, &section, taken)?;
         let mut highlights = Vec::new();
@@ -422,7 +423,7 @@ impl Searcher {
                     entities: row.unit.entities,
                 })
                 .collect(),
-            section: SectionRef { id: section.id, heading_path: section.heading_path, char_range: section.span },
+            section: SectionRef { id: section.id, heading_path: section.heading_path, char_range: section.span, page },
         })
     }
 

@@ -60,6 +60,7 @@ fn fill(dir: &Path, documents: Documents<'_>, kind: UnitKind) {
             encoding: "UTF-8",
             format: "plain-text",
             chars: at,
+            pages: "[]",
         };
         let written = writer.replace_document(&document, &rows).unwrap();
         for (section, (_, sentences)) in writer.view().sections(written.document).unwrap().iter().zip(*sections) {

@@ -117,12 +117,18 @@ pub(super) fn older_versions(view: &View<'_>, sections: &[i64]) -> Result<Vec<Ve
     for row in sections {
         let section = view.section(*row)?;
         let document = view.document(section.document)?;
+        let page = document.page_of(section.span.start)?;
         let age = Edition::new(&document.title, &document.path, document.date).age();
         found.push((
             age,
             VersionRef {
                 document: DocumentRef { id: document.id, path: document.path, title: document.title },
-                section: SectionRef { id: section.id, heading_path: section.heading_path, char_range: section.span },
+                section: SectionRef {
+                    id: section.id,
+                    heading_path: section.heading_path,
+                    char_range: section.span,
+                    page,
+                },
                 date: age.map(|date| date.to_string()),
             },
         ));

@@ -9,7 +9,7 @@ use crate::proposition::{Status, Unit, entity_key, unit_keys};
 type Step = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
 /// `STEPS[i]` makes version `i + 2` of version `i + 1`. A new database runs them all.
-pub(super) const STEPS: &[Step] = &[keys_entities_and_decisions, dates_and_contexts, seals];
+pub(super) const STEPS: &[Step] = &[keys_entities_and_decisions, dates_and_contexts, seals, pages];
 
 /// Runs the steps that the database lacks.
 pub(super) fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -26,6 +26,11 @@ pub(super) fn run(transaction: &Transaction<'_>, version: i64) -> rusqlite::Resu
         step(transaction)?;
     }
     transaction.pragma_update(None, "user_version", super::schema::SCHEMA_VERSION)
+}
+
+/// Version 5: where the pages of a document begin, as JSON. Documents that are there are text and have none.
+fn pages(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch("ALTER TABLE document ADD COLUMN pages TEXT NOT NULL DEFAULT '[]';")
 }
 
 /// Version 4: a hash over the units of a section. Sections that are there get theirs when they are written again.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Date, Span};
+use crate::document::{Date, Page, Span, page_of};
+use crate::error::{Error, Kind, Result};
 use crate::proposition::{REVIEW_BELOW, Status, Unit, UnitKind};
 
 /// A document to be written.
@@ -24,6 +25,8 @@ pub struct NewDocument<'a> {
     pub format: &'a str,
     /// Length of the decoded text in code points.
     pub chars: usize,
+    /// Where pages begin: a JSON list of [`Page`](crate::document::Page), `[]` where the format has none.
+    pub pages: &'a str,
 }
 
 /// A section to be written. The sections of a document tile its text.
@@ -65,11 +68,27 @@ pub struct DocumentRow {
     pub format: String,
     /// Length in code points.
     pub chars: usize,
+    /// See [`NewDocument::pages`]. Read when it is asked for: it may be long.
+    pub pages: String,
     /// True when the file vanished; such a document is not searched.
     pub deleted: bool,
 }
 
 impl DocumentRow {
+    /// The label of the page on which code point `at` lies; none where there are no pages.
+    ///
+    /// # Errors
+    /// The list of pages is damaged.
+    pub fn page_of(&self, at: usize) -> Result<Option<String>> {
+        if self.pages == "[]" {
+            return Ok(None);
+        }
+        let pages: Vec<Page> = serde_json::from_str(&self.pages).map_err(|error| {
+            Error::new(Kind::Corrupt, "the list of pages is damaged").place(&self.path).because(error)
+        })?;
+        Ok(page_of(&pages, at).map(str::to_owned))
+    }
+
     /// The row as it would be written again.
     pub fn as_new(&self) -> NewDocument<'_> {
         NewDocument {
@@ -79,6 +98,7 @@ impl DocumentRow {
             date: self.date,
             content_hash: self.content_hash,
             encoding: &self.encoding,
+            pages: &self.pages,
             format: &self.format,
             chars: self.chars,
         }

@@ -31,6 +31,7 @@ fn put(writer: &mut Writer, path: &str, texts: &[&str]) -> Replaced {
         encoding: "UTF-8",
         format: "markdown",
         chars: at,
+        pages: "[]",
     };
     writer.replace_document(&document, &sections).unwrap()
 }

@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::proposition::{Status, Unit, UnitKind, entity_key};
 
 pub(super) const DOCUMENT_COLUMNS: &str =
-    "row, id, path, root, title, content_hash, encoding, format, chars, deleted, date";
+    "row, id, path, root, title, content_hash, encoding, format, chars, deleted, date, pages";
 const SECTION_COLUMNS: &str = "row, id, document, ordinal, start, stop, heading_path, text, input_hash, done, uncovered, ledger, \
      made_as, extraction, review_below, context";
 const UNIT_COLUMNS: &str = "u.row, s.id || '.' || u.key, u.section, u.ordinal, u.statement, u.kind, u.status, \
@@ -417,6 +417,7 @@ pub(super) fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
         chars: size(row, 8)?,
         deleted: row.get(9)?,
         date: date(row, 10)?,
+        pages: row.get(11)?,
     })
 }
 

@@ -246,8 +246,8 @@ fn last_version(transaction: &Transaction<'_>, path: &str) -> rusqlite::Result<O
 fn insert_document(transaction: &Transaction<'_>, document: &NewDocument<'_>, born: i64) -> rusqlite::Result<i64> {
     transaction
         .prepare_cached(
-            "INSERT INTO document (id, path, root, title, content_hash, encoding, format, chars, born, date) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO document (id, path, root, title, content_hash, encoding, format, chars, born, date, pages) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .insert(params![
             document_id(document.path),
@@ -259,7 +259,8 @@ fn insert_document(transaction: &Transaction<'_>, document: &NewDocument<'_>, bo
             document.format,
             document.chars as i64,
             born,
-            document.date.map(|date| date.to_string())
+            document.date.map(|date| date.to_string()),
+            document.pages
         ])
 }
 

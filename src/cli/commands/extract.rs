@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use mingti::document::{Document, Format, Span};
+use mingti::document::{Document, Format, ReadOptions, Span};
 use mingti::extractor::{Extractor, LlamaExtractor, Trace};
 use mingti::ingest::{Context, Effort, IndexOptions, Interrupt, Planner, Prepared, passage_units};
 use mingti::proposition::{Assembly, EntityPlaces, Passage, SentenceYield, Unit, UnitKind};
@@ -213,7 +213,7 @@ fn documents(paths: &[PathBuf], planner: &Planner) -> (Vec<Source>, bool) {
     let (files, mut failed) = files(paths);
     let mut sources = Vec::new();
     for (file, name) in files {
-        match Document::read(&file, &name) {
+        match Document::read(&file, &name, &ReadOptions::default()) {
             Ok(document) => sources.extend(sections(&document, planner)),
             Err(error) => {
                 output::complain(error);

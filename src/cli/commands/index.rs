@@ -1,5 +1,8 @@
 //! `mingti index`: adds and updates files.
 
+use std::time::Duration;
+
+use mingti::document::ReadOptions;
 use mingti::ingest::{self, Effort, IndexOptions, IndexSummary, Planner};
 use serde::Serialize;
 
@@ -24,6 +27,7 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
         mode: if args.cheap { Effort::Cheap } else { table.mode.unwrap_or_default() },
         date: args.date,
         tiers: settings.file.tiers.clone(),
+        reading: reading(args.encoding, args.time_limit),
         ..IndexOptions::new(&settings.index, args.paths)
     };
     // The baselines do not ask the language model, so they need none.
@@ -68,6 +72,12 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
         }
     }
     Ok(Exit::Done)
+}
+
+/// How files are read.
+pub(super) fn reading(encoding: Option<String>, seconds: Option<u64>) -> ReadOptions {
+    let usual = ReadOptions::default();
+    ReadOptions { encoding, time_limit: seconds.map_or(usual.time_limit, Duration::from_secs), ..usual }
 }
 
 /// The last line of `--json`.
