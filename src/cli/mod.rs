@@ -29,6 +29,7 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     log_to_stderr();
+    quiet_readers();
     match commands::run(cli) {
         Ok(exit) => ExitCode::from(exit.status()),
         Err(failure) => {
@@ -47,4 +48,14 @@ fn log_to_stderr() {
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("mingti=warn"));
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour).init();
+}
+
+/// A file whose reader panics is told as a file that could not be read; what the reader had to say helps nobody.
+fn quiet_readers() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(mingti::document::READER_THREAD) {
+            usual(panic);
+        }
+    }));
 }

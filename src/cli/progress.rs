@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mingti::ingest::Progress;
+use serde::Serialize;
 
 use super::output::{self, Out, printable};
 
@@ -17,6 +18,14 @@ pub(crate) struct Reporter {
     started: Instant,
     told: Option<Instant>,
     stage: Stage,
+    failed: Vec<NotIndexed>,
+}
+
+/// A file that is not in the index, and why.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct NotIndexed {
+    path: String,
+    error: String,
 }
 
 enum Face {
@@ -44,11 +53,14 @@ impl Reporter {
         } else {
             Face::Lines
         };
-        Self { face, started: Instant::now(), told: None, stage: Stage::Files }
+        Self { face, started: Instant::now(), told: None, stage: Stage::Files, failed: Vec::new() }
     }
 
     /// Shows one event.
     pub(crate) fn show(&mut self, event: &Progress) {
+        if let Progress::Failed { path, error } = event {
+            self.failed.push(NotIndexed { path: path.clone(), error: error.clone() });
+        }
         if let Face::Json(out) = &mut self.face {
             if out.as_mut().is_some_and(|out| out.json(event).is_err()) {
                 *out = None;
@@ -65,11 +77,12 @@ impl Reporter {
         }
     }
 
-    /// Removes the bar.
-    pub(crate) fn finish(self) {
+    /// Removes the bar, and gives what could not be indexed.
+    pub(crate) fn finish(self) -> Vec<NotIndexed> {
         if let Face::Bar(bar) = self.face {
             bar.finish_and_clear();
         }
+        self.failed
     }
 
     fn say(&self, speak: impl FnOnce()) {
@@ -99,6 +112,18 @@ impl Reporter {
             }
             _ => {}
         }
+    }
+}
+
+/// Names the files that are not in the index once more: what was said of them may have scrolled away.
+pub(crate) fn remind(failed: &[NotIndexed]) {
+    if failed.is_empty() {
+        return;
+    }
+    output::note("not in the index:");
+    for NotIndexed { path, error } in failed {
+        let reason = error.lines().next().unwrap_or_default();
+        output::note(&format!("  {}", about(path, reason)));
     }
 }
 

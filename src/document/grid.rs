@@ -144,11 +144,6 @@ impl Grid {
         }
     }
 
-    /// Number of rows begun.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     /// The rows, whether the first one names the columns, and whether repetition was cut short.
     pub(crate) fn finish(mut self) -> (Vec<Vec<String>>, bool, bool) {
         self.end_row();

@@ -12,7 +12,7 @@ use crate::cli::args::{IndexArgs, UnitArg};
 use crate::cli::failure::{Exit, Outcome};
 use crate::cli::interrupt;
 use crate::cli::output::{self, Out};
-use crate::cli::progress::{Reporter, measured};
+use crate::cli::progress::{NotIndexed, Reporter, measured, remind};
 use crate::cli::settings::Settings;
 use crate::cli::watch::Watch;
 
@@ -49,12 +49,13 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
             &mut |event| reporter.show(&event),
             &interrupt,
         );
-        reporter.finish();
+        let failed = reporter.finish();
         let summary = summary?;
         if args.json {
             let tokens_avoided = summary.model.tokens_avoided();
-            Out::stdout().json(&Line { kind: "summary", summary: &summary, tokens_avoided })?;
+            Out::stdout().json(&Line { kind: "summary", summary: &summary, tokens_avoided, not_indexed: &failed })?;
         } else {
+            remind(&failed);
             output::note(&format!("{} in {}", sentence(&summary), measured(started.elapsed())));
         }
         Ok(if summary.failed > 0 { Exit::Failed } else { Exit::Done })
@@ -89,6 +90,8 @@ struct Line<'a> {
     summary: &'a IndexSummary,
     /// An estimate; `null` while there is nothing to take it from.
     tokens_avoided: Option<u64>,
+    /// Files that could not be read, each with its reason.
+    not_indexed: &'a [NotIndexed],
 }
 
 /// `2 changed and 3 unchanged documents; 8 sections extracted; 310 searchable units; generation 3`

@@ -84,7 +84,9 @@ impl Parser<'_> {
             "toctree" | "contents" | "sectnum" => {
                 if name == "toctree" {
                     let entries = directive.content.iter().filter(|line| !line.is_empty()).count();
-                    self.out.skipped("toctree", &format!("a table of contents of other files ({entries} entries)"));
+                    if entries > 0 {
+                        self.out.skipped("toctree", &format!("a table of contents of other files ({entries} entries)"));
+                    }
                 }
                 Ok(())
             }

@@ -124,10 +124,6 @@ impl Out {
         self.cells.pop().unwrap_or_default()
     }
 
-    pub(super) fn is_in_cell(&self) -> bool {
-        !self.cells.is_empty()
-    }
-
     /// The next paragraph begins with this kind of admonition.
     pub(super) fn begin_admonition(&mut self, kind: &str) {
         self.write_lead();
