@@ -151,6 +151,9 @@ pub(crate) struct SearchArgs {
     /// Only documents whose path matches
     #[arg(long, value_name = "GLOB")]
     pub(crate) path: Option<String>,
+    /// Have the 20 best sections ranked anew by a cross-encoder: the folder of a BERT or XLM-R sequence classifier, or `none`
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) reranker: Option<String>,
     /// Show every version of a document as a result of its own; else the newest stands for all and names the others
     #[arg(long)]
     pub(crate) all_versions: bool,

@@ -166,8 +166,9 @@ fn explained(e: &Explanation) -> String {
     let dense = format!("dense {:.3} [{cosine}, background {:.3}]", e.dense, e.background);
     let lexical =
         format!("lexical {:.3} [BM25 {:.2}, best {:.2}, full {:.2}]", e.lexical, e.bm25, e.best_bm25, e.full_bm25);
+    let reranked = e.relevance.map_or_else(String::new, |relevance| format!("; reranked {relevance:.3}"));
     format!(
-        "{:.2} · ({dense} + density {:.3} [units found: {}]) + {:.2} · {lexical} = {:.3}",
+        "{:.2} · ({dense} + density {:.3} [units found: {}]) + {:.2} · {lexical} = {:.3}{reranked}",
         1.0 - e.lexical_weight,
         e.density,
         e.hits,

@@ -66,6 +66,8 @@ pub(crate) struct SearchTable {
     pub(crate) top_k: Option<usize>,
     /// How hits are found.
     pub(crate) mode: Option<ModeArg>,
+    /// Folder of a model that reads the best sections again, or `none`.
+    pub(crate) reranker: Option<String>,
     /// Whether vectors are looked at in the map or read; else the size of the index decides.
     pub(crate) map_vectors: Option<bool>,
 }

@@ -111,6 +111,9 @@ pub struct Explanation {
     pub lexical_weight: f32,
     /// The sum that sections are ranked by; may exceed 1.
     pub score: f32,
+    /// What the reranker says of the section, by which the best are ranked anew; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub relevance: Option<f32>,
 }
 
 /// How a section is ranked.
@@ -135,6 +138,7 @@ pub(super) fn explain(ranking: &Ranking, mode: super::Mode, scale: &Scale, evide
         lexical,
         lexical_weight,
         score: (1.0 - lexical_weight) * (dense + density) + lexical_weight * lexical,
+        relevance: None,
     }
 }
 

@@ -2,12 +2,15 @@
 
 mod fuse;
 mod highlight;
+mod order;
+mod rerank;
 mod response;
 mod searcher;
 mod support;
 mod versions;
 
 pub use fuse::{Explanation, Ranking};
+pub use rerank::Reranker;
 pub use response::{
     DocumentRef, Mode, PropositionHit, SearchRequest, SearchResponse, SectionRef, SectionResult, VersionRef,
 };

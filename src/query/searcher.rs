@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::fuse::{Evidence, Ranking, Scale, explain, score};
+use super::fuse::{Evidence, Explanation, Ranking, Scale, explain, score};
 use super::highlight::merge;
+use super::order::best;
+use super::rerank::{RERANKED, Reranker, rerank};
 use super::support::Question;
 use super::versions::{newest, older_versions};
 use super::{
@@ -30,6 +32,7 @@ pub struct Searcher {
     vectors: VectorIndex,
     lexical: LexicalIndex,
     embedder: Option<Box<dyn QueryEmbedder + Send>>,
+    reranker: Option<Box<dyn Reranker + Send>>,
     ranking: Ranking,
     weights: FieldWeights,
     generation: u64,
@@ -52,6 +55,8 @@ pub(super) struct Candidate {
     pub(super) section: i64,
     pub(super) evidence: Evidence,
     pub(super) score: f32,
+    /// What the reranker says; none without one.
+    pub(super) relevance: Option<f32>,
     /// Sections of older versions that it stands for.
     pub(super) older: Vec<i64>,
 }
@@ -113,7 +118,17 @@ impl Searcher {
                 .hint("run `mingti index` again"));
         }
         let (ranking, weights) = (Ranking::default(), FieldWeights::default());
-        let searcher = Self { reader, vectors, lexical, embedder: None, ranking, weights, generation, explains: false };
+        let searcher = Self {
+            reader,
+            vectors,
+            lexical,
+            embedder: None,
+            reranker: None,
+            ranking,
+            weights,
+            generation,
+            explains: false,
+        };
         match embedder {
             Some(embedder) => searcher.with_embedder(embedder),
             None => Ok(searcher),
@@ -131,6 +146,11 @@ impl Searcher {
         }
         self.embedder = Some(embedder);
         Ok(self)
+    }
+
+    /// Has the best sections of each question read again by a model that sees both.
+    pub fn with_reranker(self, reranker: Box<dyn Reranker + Send>) -> Self {
+        Self { reranker: Some(reranker), ..self }
     }
 
     /// Looks at vectors in the map (`true`) or reads them; else the size of the index decides. See
@@ -204,11 +224,20 @@ impl Searcher {
                 for candidate in &mut candidates {
                     candidate.score = score(&self.ranking, request.mode, &asked.scale, &candidate.evidence);
                 }
+                let view = self.reader.view();
+                let looked_at = if request.all_versions { request.sections } else { 2 * request.sections + VERSIONS };
+                let mut candidates = match &self.reranker {
+                    Some(reranker) => {
+                        let candidates = best(&view, candidates, looked_at.max(RERANKED))?;
+                        rerank(&view, reranker.as_ref(), &request.query, candidates)?
+                    }
+                    None => best(&view, candidates, looked_at)?,
+                };
                 if request.all_versions {
-                    self.best(candidates, request.sections)?
+                    candidates.truncate(request.sections);
+                    candidates
                 } else {
-                    let candidates = self.best(candidates, 2 * request.sections + VERSIONS)?;
-                    newest(&self.reader.view(), candidates, request.sections)?
+                    newest(&view, candidates, request.sections)?
                 }
             }
         };
@@ -272,6 +301,7 @@ impl Searcher {
             section,
             evidence: Evidence::default(),
             score: weight(named, count) / best,
+            relevance: None,
             older: Vec::new(),
         });
         Ok(candidates.collect())
@@ -333,36 +363,9 @@ impl Searcher {
                     evidence.cosine = evidence.cosine.into_iter().chain(cosine).reduce(f32::max);
                 }
             }
-            Ok(Candidate { section, evidence, score: 0.0, older: Vec::new() })
+            Ok(Candidate { section, evidence, score: 0.0, relevance: None, older: Vec::new() })
         });
         candidates.collect()
-    }
-
-    /// The `most` candidates with the highest scores, best first; equal ones in the order of document path and place, whatever
-    /// their rows are.
-    fn best(&self, mut candidates: Vec<Candidate>, most: usize) -> Result<Vec<Candidate>> {
-        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let Some(last) = candidates.get(most.saturating_sub(1)).map(|candidate| candidate.score) else {
-            return self.in_order(candidates);
-        };
-        candidates.truncate(candidates.partition_point(|candidate| candidate.score >= last));
-        let mut candidates = self.in_order(candidates)?;
-        candidates.truncate(most);
-        Ok(candidates)
-    }
-
-    /// Brings runs of equal scores in the order of document path and place.
-    fn in_order(&self, mut candidates: Vec<Candidate>) -> Result<Vec<Candidate>> {
-        let view = self.reader.view();
-        for run in candidates.chunk_by_mut(|a, b| a.score == b.score).filter(|run| run.len() > 1) {
-            let mut places = HashMap::new();
-            for candidate in run.iter() {
-                let section = view.section(candidate.section)?;
-                places.insert(candidate.section, (view.document(section.document)?.path, section.ordinal));
-            }
-            run.sort_by(|a, b| places[&a.section].cmp(&places[&b.section]));
-        }
-        Ok(candidates)
     }
 
     fn result(
@@ -406,8 +409,10 @@ impl Searcher {
             document: DocumentRef { id: document.id, path: document.path, title: document.title },
             highlights: merge(highlights, text_range),
             older_versions: older_versions(&view, &candidate.older)?,
-            explanation: (self.explains && !asked.listing)
-                .then(|| explain(&self.ranking, asked.request.mode, &asked.scale, &candidate.evidence)),
+            explanation: (self.explains && !asked.listing).then(|| Explanation {
+                relevance: candidate.relevance,
+                ..explain(&self.ranking, asked.request.mode, &asked.scale, &candidate.evidence)
+            }),
             text,
             text_range,
             propositions: propositions

@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use crate::document::Span;
+use crate::embedder::{Classifier, Precision};
 use crate::error::Result;
 use crate::index::{FieldWeights, GenerationBuilder, GraphOptions, LexicalSection, Pointer, VectorSource};
 use crate::proposition::{Status, Unit, UnitKind, entities, entity_key};
-use crate::query::{Mode, QueryEmbedder, Ranking, SearchRequest, SearchResponse, Searcher};
+use crate::query::{Mode, QueryEmbedder, Ranking, SearchRequest, SearchResponse, Searcher, SectionResult};
 use crate::store::{GenerationRow, NewDocument, NewSection, SectionDone, Writer, generation_dir};
 
 /// A vector of hashed character pairs: similar texts share pairs.
@@ -315,6 +316,30 @@ fn without_a_question_the_section_named_after_the_entity_comes_first_and_then_th
     assert_eq!(order, ["3 ERR-9801", "2 处理", "1 概述"]);
     assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score) && found[0].score == 1.0);
     assert_eq!(found[1].propositions.len(), 2);
+}
+
+#[test]
+fn a_reranker_decides_about_the_order_of_what_was_found() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/heads/rerank");
+    let load = || Box::new(Classifier::load(&folder, Precision::Full).unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), MANUAL, UnitKind::Sentence);
+    let query = "主轴温度";
+    let reranked = ask(&open(dir.path()).with_reranker(load()).with_explanations(), query, Mode::Hybrid, None).results;
+    let model = load();
+    let passage = |result: &SectionResult| {
+        let (_, sections) = MANUAL.iter().find(|(path, _)| *path == result.document.path).unwrap();
+        let whole: String = sections.iter().flat_map(|(_, sentences)| sentences.iter().copied()).collect();
+        let Span { start, end } = result.section.char_range;
+        let own: String = whole.chars().skip(start).take(end - start).collect();
+        format!("手册 {}\n{}", result.section.heading_path.join(" "), own.trim())
+    };
+    let own: Vec<f32> = reranked.iter().map(|r| model.relevance(query, &[&passage(r)]).unwrap()[0]).collect();
+    assert!(reranked.len() >= 2 && own.windows(2).all(|pair| pair[0] >= pair[1] - 1e-4), "{own:?}");
+    for (result, own) in reranked.iter().zip(own) {
+        let told = result.explanation.as_ref().and_then(|explanation| explanation.relevance).unwrap();
+        assert!((told - own).abs() < 1e-4 && (result.score - own).abs() < 1e-4);
+    }
 }
 
 #[test]

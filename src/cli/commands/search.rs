@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use mingti::embedder::{Classifier, Precision};
 use mingti::query::{Mode, SearchRequest, SearchResponse, Searcher};
 use serde::Deserialize;
 
@@ -44,6 +45,12 @@ pub(crate) fn run(settings: &Settings, args: &SearchArgs) -> Outcome {
     // A list of what carries an entity needs no model.
     let listing = args.queries.is_none() && !request.query.chars().any(char::is_alphanumeric);
     let searcher = Loader::new(settings, args.device, None)?.searcher(if listing { Mode::Lexical } else { mode })?;
+    let searcher = match args.reranker.as_ref().or(settings.file.search.reranker.as_ref()) {
+        Some(folder) if folder != "none" && !listing => {
+            searcher.with_reranker(Box::new(Classifier::load(Path::new(folder), Precision::Eight)?))
+        }
+        _ => searcher,
+    };
     let searcher = if args.explain { searcher.with_explanations() } else { searcher };
     match &args.queries {
         None => {
