@@ -9,6 +9,8 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use mingti::document::Date;
 use mingti::model::DeviceChoice;
 
+use super::split_args::SplitArgs;
+
 /// The command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Show what the extractor makes of a document, without an index
     Extract(ExtractArgs),
+    /// Show the pieces that documents are cut into
+    Split(SplitCommandArgs),
     /// List, accept, edit and reject statements that wait for a person
     #[command(subcommand)]
     Review(ReviewCommand),
@@ -111,12 +115,18 @@ pub(crate) struct IndexArgs {
     /// Confidence below which a statement waits for review, 0 to 1 [default: 0.5]
     #[arg(long, value_name = "X", value_parser = share)]
     pub(crate) review_below: Option<f32>,
+    /// How documents are cut
+    #[command(flatten)]
+    pub(crate) split: SplitArgs,
     /// Encoding of text files, such as gbk or big5; else it is told by the bytes
     #[arg(long, value_name = "NAME")]
     pub(crate) encoding: Option<String>,
     /// Longest time that one file may take to read, in seconds [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) time_limit: Option<u64>,
+    /// Tell of every file how it was read: encoding and how sure it is, pages, characters
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// Go on: look at the files every second and index what changed, until Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
@@ -307,6 +317,57 @@ pub(crate) enum ModelsCommand {
 pub(crate) enum EvalCommand {
     /// Score propositions against passages that people decomposed
     Extract(EvalExtractArgs),
+    /// Score a splitter: does it find where documents that are put behind each other begin?
+    Split(EvalSplitArgs),
+}
+
+/// `mingti split`
+#[derive(Debug, Args)]
+pub(crate) struct SplitCommandArgs {
+    /// Files and folders
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// How documents are cut
+    #[command(flatten)]
+    pub(crate) split: SplitArgs,
+    /// Characters that a piece of `fixed` and `recursive` repeats of the one before
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) overlap: usize,
+    /// Model of `semantic`: an id, a GGUF path, or a Hugging Face folder
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) embedder: Option<String>,
+    /// Encoding of text files, such as gbk or big5; else it is told by the bytes
+    #[arg(long, value_name = "NAME")]
+    pub(crate) encoding: Option<String>,
+    /// Where the model runs: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
+    /// One JSON object a piece: path, range, headings, page and text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mingti eval split`
+#[derive(Debug, Args)]
+pub(crate) struct EvalSplitArgs {
+    /// Files and folders; each file is one topic
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The splitter
+    #[command(flatten)]
+    pub(crate) split: SplitArgs,
+    /// Documents that are put behind each other
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) join: usize,
+    /// Model of `semantic`: an id, a GGUF path, or a Hugging Face folder
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) embedder: Option<String>,
+    /// Where the model runs: auto, cpu, cuda or cuda:N [default: auto]
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<DeviceChoice>,
+    /// One JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `mingti eval extract`
@@ -405,7 +466,7 @@ fn date(text: &str) -> Result<Date, String> {
 }
 
 /// A share in [0, 1].
-fn share(text: &str) -> Result<f32, String> {
+pub(crate) fn share(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err("expected a number from 0 to 1".into()),

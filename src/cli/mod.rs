@@ -10,6 +10,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod settings;
+mod split_args;
 mod view;
 mod watch;
 

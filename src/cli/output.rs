@@ -140,7 +140,7 @@ fn section(page: &mut String, result: &SectionResult, coloured: bool) {
     let SectionResult { rank, score, document, section, .. } = result;
     let trail = section.heading_path.iter().fold(String::new(), |trail, heading| trail + " › " + &printable(heading));
     let path = printable(&document.path);
-    let at = section.page.as_ref().map_or_else(String::new, |label| format!(" p. {}", printable(label)));
+    let at = result.page.as_ref().map_or_else(String::new, |label| format!(" p. {}", printable(label)));
     writeln!(page, "{RANK}{rank}.{RANK:#} {PATH}{path}{PATH:#}{QUIET}{at}{QUIET:#}{trail}  {QUIET}{score:.2}{QUIET:#}")
         .ok();
     page.push_str(&indented(&marked(&result.text, result.text_range.start, &result.highlights, coloured)));
@@ -319,6 +319,7 @@ mod tests {
             highlights,
             propositions: vec![hit],
             explanation: None,
+            page: None,
             older_versions: vec![],
         };
         SearchResponse { version: 1, qid: None, query: "q".into(), took_ms: 1.0, generation: 1, results: vec![result] }

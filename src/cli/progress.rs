@@ -18,6 +18,7 @@ pub(crate) struct Reporter {
     started: Instant,
     told: Option<Instant>,
     stage: Stage,
+    verbose: bool,
     failed: Vec<NotIndexed>,
 }
 
@@ -53,7 +54,12 @@ impl Reporter {
         } else {
             Face::Lines
         };
-        Self { face, started: Instant::now(), told: None, stage: Stage::Files, failed: Vec::new() }
+        Self { face, started: Instant::now(), told: None, stage: Stage::Files, verbose: false, failed: Vec::new() }
+    }
+
+    /// Tells of every file how it was read.
+    pub(crate) fn verbose(self, verbose: bool) -> Self {
+        Self { verbose, ..self }
     }
 
     /// Shows one event.
@@ -73,7 +79,16 @@ impl Reporter {
             Progress::Section { done, total, .. } => self.advance(Stage::Sections, *done, *total),
             Progress::Embedding { done, total } => self.advance(Stage::Units, *done, *total),
             Progress::Building { vectors } => self.advance(Stage::Build, 0, *vectors),
-            Progress::Started { .. } | Progress::File { .. } | Progress::Published { .. } => {}
+            Progress::Read { path, encoding, confidence, pages, chars } if self.verbose => {
+                let encoding = if encoding.is_empty() {
+                    String::new()
+                } else {
+                    format!("{encoding} (confidence {confidence:.2}), ")
+                };
+                let pages = if *pages == 0 { String::new() } else { format!("{pages} pages, ") };
+                self.say(|| output::note(&printable(&format!("{path}: {encoding}{pages}{chars} characters"))));
+            }
+            Progress::Read { .. } | Progress::Started { .. } | Progress::File { .. } | Progress::Published { .. } => {}
         }
     }
 

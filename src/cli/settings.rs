@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::args::{Global, ModeArg, UnitArg};
 use super::failure::{Failure, Outcome};
+use super::split_args::SplitArg;
 
 /// Name of the settings file; it lies in the folder that holds the index folder.
 const FILE: &str = "mingti.toml";
@@ -54,6 +55,10 @@ pub(crate) struct IndexTable {
     pub(crate) extractor: Option<String>,
     /// Model that turns text into vectors.
     pub(crate) embedder: Option<String>,
+    /// How documents are cut.
+    pub(crate) split: Option<SplitArg>,
+    /// Folder of the model of the splitter.
+    pub(crate) split_model: Option<PathBuf>,
 }
 
 /// What `search` does.

@@ -99,6 +99,8 @@ pub struct Document {
     pub pages: Vec<Page>,
     /// What of the file is not in `text`, and why.
     pub skipped: Vec<Skipped>,
+    /// How sure `encoding` is, from 0 (a guess) to 1 (certain).
+    pub confidence: f32,
     /// Why `text` may be another one than was written.
     pub warning: Option<String>,
 }
@@ -133,12 +135,20 @@ impl Document {
     /// Takes text that is decoded already. A byte-order mark at its start is removed.
     pub fn from_text(name: &str, text: String, format: Format) -> Self {
         let (text, extracted) = (decode::without_mark(text), Extracted::default());
-        let read = reader::Read { text, format, encoding: "UTF-8", warning: None, extracted, dated_by_software: false };
+        let read = reader::Read {
+            text,
+            format,
+            encoding: "UTF-8",
+            confidence: 1.0,
+            warning: None,
+            extracted,
+            dated_by_software: false,
+        };
         Self::made(name, read)
     }
 
     fn made(name: &str, read: reader::Read) -> Self {
-        let reader::Read { text: string, format, encoding, warning, extracted, dated_by_software } = read;
+        let reader::Read { text: string, format, encoding, confidence, warning, extracted, dated_by_software } = read;
         let own = extracted.title.or_else(|| title::find(&string, format));
         let title = own.unwrap_or_else(|| title::stem(name));
         let mut metadata = front::entries(&string, format);
@@ -153,7 +163,7 @@ impl Document {
         let (path, source, text) = (name.to_string(), PathBuf::new(), Text::new(string));
         let pages = extracted.pages.into_iter().map(|page| Page { start: text.char_of(page.start), ..page }).collect();
         let skipped = extracted.skipped;
-        Self { path, source, text, title, format, metadata, date, encoding, pages, skipped, warning }
+        Self { path, source, text, title, format, metadata, date, encoding, confidence, pages, skipped, warning }
     }
 
     /// The label of the page on which code point `at` lies; none where there are no pages.

@@ -38,6 +38,7 @@ pub(super) struct Read {
     pub(super) text: String,
     pub(super) format: Format,
     pub(super) encoding: &'static str,
+    pub(super) confidence: f32,
     pub(super) warning: Option<String>,
     /// Title, pages and the like of a format that is no text; its `text` was moved out.
     pub(super) extracted: Extracted,
@@ -141,10 +142,10 @@ pub(super) fn read(name: &Path, bytes: Vec<u8>, options: &ReadOptions) -> Result
     let Some(parsed) = parsed(name, &bytes).filter(|parsed| *parsed != Parsed::Zip) else {
         let decoded = decoded(bytes, options)?;
         let (format, extracted) = (Format::of_path(name), Extracted::default());
-        let (text, encoding, warning) = (decoded.text, decoded.encoding, decoded.warning);
-        return Ok(Read { text, format, encoding, warning, extracted, dated_by_software: false });
+        let decode::Decoded { text, encoding, confidence, warning } = decoded;
+        return Ok(Read { text, format, encoding, confidence, warning, extracted, dated_by_software: false });
     };
-    let (mut encoding, mut warning) = ("", None);
+    let (mut encoding, mut confidence, mut warning) = ("", 1.0, None);
     let budget = Budget::new(options.time_limit, options.unpacked_limit);
     let mut extracted = match parsed {
         Parsed::Pdf => guarded(options, budget, move |budget| pdf::read(&bytes, budget))?,
@@ -160,14 +161,14 @@ pub(super) fn read(name: &Path, bytes: Vec<u8>, options: &ReadOptions) -> Result
         }
         Parsed::Csv | Parsed::Rst => {
             let decoded = decoded(bytes, options)?;
-            (encoding, warning) = (decoded.encoding, decoded.warning);
+            (encoding, confidence, warning) = (decoded.encoding, decoded.confidence, decoded.warning);
             let reader = if parsed == Parsed::Csv { csv::read } else { rst::read };
             guarded(options, budget, move |budget| reader(&decoded.text, budget))?
         }
     };
     let text = std::mem::take(&mut extracted.text);
     let dated_by_software = matches!(parsed, Parsed::Pdf | Parsed::Docx | Parsed::Pptx | Parsed::Sheet);
-    Ok(Read { text, format: Format::Markdown, encoding, warning, extracted, dated_by_software })
+    Ok(Read { text, format: Format::Markdown, encoding, confidence, warning, extracted, dated_by_software })
 }
 
 fn decoded(bytes: Vec<u8>, options: &ReadOptions) -> Result<decode::Decoded> {

@@ -296,6 +296,13 @@ impl Embedder {
     }
 }
 
+impl crate::section::TextEmbedder for Embedder {
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>> {
+        let embeddings = Embedder::embed(self, texts, Kind::Passage)?;
+        Ok(embeddings.iter().map(<[f32]>::to_vec).collect())
+    }
+}
+
 #[derive(Debug, PartialEq)]
 struct Tokenized {
     ids: Vec<u32>,

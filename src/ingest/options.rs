@@ -11,6 +11,7 @@ use crate::embedder::{Embedder, Kind as EmbedderKind};
 use crate::error::Result;
 use crate::index::GraphOptions;
 use crate::proposition::{REVIEW_BELOW, UnitKind};
+use crate::section::Splitting;
 
 /// What to index and how.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct IndexOptions {
     pub tiers: Vec<Tier>,
     /// Date of the documents, before what they say themselves: what `last year` is counted from.
     pub date: Option<Date>,
+    /// How documents are cut into sections, but for [`UnitKind::Fixed`].
+    pub splitting: Splitting,
     /// Window of [`UnitKind::Fixed`], in code points.
     pub window: usize,
     /// How the vector index is built.
@@ -49,6 +52,7 @@ impl IndexOptions {
             mode: Effort::Full,
             tiers: Vec::new(),
             date: None,
+            splitting: Splitting::default(),
             window: 500,
             graph: GraphOptions::default(),
             patch_from: 2_000,

@@ -13,7 +13,7 @@ use crate::proposition::{
     Passage, Sentence, SentenceKind, UnitKind, full_names, mentions_time, names_for, open_table, opens_with_reference,
     readable_as_they_stand, sentences,
 };
-use crate::section::{FixedSplitter, HeadingSplitter, Section, Splitter};
+use crate::section::{FixedSplitter, Section, Splitter, Splitting};
 
 /// Characters of the text in front that a section is told at most.
 const BEFORE: usize = 600;
@@ -22,6 +22,7 @@ const BEFORE: usize = 600;
 #[derive(Debug, Clone)]
 pub struct Planner {
     unit: UnitKind,
+    splitting: Splitting,
     window: usize,
     mode: Effort,
     date: Option<Date>,
@@ -85,7 +86,16 @@ impl Planner {
     /// A tier is faulty; the error says which.
     pub fn new(options: &IndexOptions, asks: bool) -> Result<Self> {
         let tiers = Tiers::new(&options.tiers)?;
-        Ok(Self { unit: options.unit, window: options.window, mode: options.mode, date: options.date, tiers, asks })
+        let splitting = options.splitting.clone();
+        Ok(Self {
+            unit: options.unit,
+            splitting,
+            window: options.window,
+            mode: options.mode,
+            date: options.date,
+            tiers,
+            asks,
+        })
     }
 
     /// True when some document may be searched by propositions: then a language model is of use.
@@ -99,17 +109,21 @@ impl Planner {
         let date = self.date.map_or(String::new(), |date| date.to_string());
         let tiers: Vec<_> = self.tiers.rules().collect();
         let tiers = serde_json::to_string(&tiers).unwrap_or_default();
-        format!("{:?} {window} {:?} {date} {tiers}", self.unit, self.mode)
+        let split = self.splitting.digest();
+        format!("{:?} {window} {:?} {date} {tiers}{split}", self.unit, self.mode)
     }
 
     /// What is made of `document`.
-    pub fn plan(&self, document: &Document) -> Plan {
+    ///
+    /// # Errors
+    /// The splitter's model fails.
+    pub fn plan(&self, document: &Document) -> Result<Plan> {
         let tier = self.tiers.of(document);
         let unit = tier.and_then(|tier| tier.unit).unwrap_or(self.unit);
         let mode = tier.and_then(|tier| tier.mode).unwrap_or(self.mode);
         let sections = match unit {
             UnitKind::Fixed => FixedSplitter { size: self.window, overlap: 0 }.split(document),
-            _ => HeadingSplitter::default().split(document),
+            _ => self.splitting.split(document)?,
         };
         let date = self.date.or(document.date);
         let states = unit == UnitKind::Proposition;
@@ -128,7 +142,7 @@ impl Planner {
             carry_tables(document, &sections, &mut contexts);
             tell(document, &sections, &mut contexts);
         }
-        Plan { date, sections: sections.into_iter().zip(contexts).collect() }
+        Ok(Plan { date, sections: sections.into_iter().zip(contexts).collect() })
     }
 }
 
@@ -244,7 +258,7 @@ mod tests {
 
     fn plan(options: &IndexOptions, path: &str, text: &str) -> Plan {
         let document = Document::from_text(path, text.to_owned(), Format::Markdown);
-        Planner::new(options, true).unwrap().plan(&document)
+        Planner::new(options, true).unwrap().plan(&document).unwrap()
     }
 
     fn options() -> IndexOptions {

@@ -25,6 +25,19 @@ pub enum Progress {
         /// Sections taken over.
         kept_sections: usize,
     },
+    /// A file was new or changed, and was read.
+    Read {
+        /// Path in the index.
+        path: String,
+        /// Name of its encoding; empty for formats that are no text.
+        encoding: String,
+        /// How sure that is, from 0 (a guess) to 1 (certain).
+        confidence: f32,
+        /// Pages that it has; 0 where the format has none.
+        pages: usize,
+        /// Code points of its text.
+        chars: usize,
+    },
     /// A file could not be indexed; the others go on.
     Failed {
         /// Path as found.

@@ -74,6 +74,13 @@ fn update_file(
         return Ok(());
     }
     let document = Document::from_bytes(&file.name, bytes, &settings.reading).map_err(Fault::File)?;
+    progress(Progress::Read {
+        path: file.name.clone(),
+        encoding: document.encoding.to_owned(),
+        confidence: document.confidence,
+        pages: document.pages.len(),
+        chars: document.text.chars(),
+    });
     let warnings = document.warning.iter().cloned();
     let skipped = document.skipped.iter().map(|part| format!("{}: {}", part.place, part.reason));
     for message in warnings.chain(summarised(skipped.collect())) {
@@ -129,7 +136,7 @@ fn write_document(
     settings: &Settings,
 ) -> Result<crate::store::Replaced> {
     let format = format_name(document.format);
-    let plan = settings.planner.plan(document);
+    let plan = settings.planner.plan(document)?;
     let contexts: Vec<String> = plan.sections.iter().map(|(_, context)| context.to_json()).collect();
     let rows: Vec<NewSection<'_>> = plan
         .sections

@@ -73,6 +73,9 @@ pub struct SectionResult {
     pub text_range: Span,
     /// Supporting words, sorted, disjoint, inside `text_range`.
     pub highlights: Vec<Span>,
+    /// The page on which the first highlight stands, or the text begins; absent where the format has no pages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub page: Option<String>,
     /// The units that brought the section up, best first.
     pub propositions: Vec<PropositionHit>,
     /// How it came by its score, where that was asked for.

@@ -403,11 +403,14 @@ impl Searcher {
             .place(&document.path)
             .hint("`mingti index` the document again"));
         }
+        let highlights = merge(highlights, text_range);
+        let shown = document.page_of(highlights.first().map_or(text_range.start, |first| first.start))?;
         Ok(SectionResult {
             rank,
             score,
+            page: shown,
             document: DocumentRef { id: document.id, path: document.path, title: document.title },
-            highlights: merge(highlights, text_range),
+            highlights,
             older_versions: older_versions(&view, &candidate.older)?,
             explanation: (self.explains && !asked.listing).then(|| Explanation {
                 relevance: candidate.relevance,

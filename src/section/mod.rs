@@ -13,6 +13,7 @@ mod pack;
 mod recursive;
 mod semantic;
 pub(crate) mod sentence;
+mod splitting;
 mod tiling;
 mod window;
 
@@ -21,6 +22,7 @@ pub use fixed::FixedSplitter;
 pub use heading::HeadingSplitter;
 pub use recursive::{CJK_SEPARATORS, Keep, RecursiveSplitter, SEPARATORS};
 pub use semantic::{Breakpoint, SemanticSplitter, TextEmbedder};
+pub use splitting::{SplitKind, SplitOptions, Splitting};
 pub use tiling::sentence_spans;
 pub use window::{Advance, HierarchicalScorer, HierarchicalSplitter, SequenceSplitter};
 

@@ -7,6 +7,7 @@
 mod contract;
 mod extraction;
 mod faults;
+mod formats;
 mod help;
 mod interruption;
 mod review;

@@ -25,6 +25,7 @@ use crate::cli::settings::Settings;
 pub(crate) fn run(settings: &Settings, command: EvalCommand) -> Outcome {
     match command {
         EvalCommand::Extract(args) => extract(settings, &args),
+        EvalCommand::Split(args) => super::split::eval(settings, &args),
     }
 }
 

@@ -213,8 +213,9 @@ fn documents(paths: &[PathBuf], planner: &Planner) -> (Vec<Source>, bool) {
     let (files, mut failed) = files(paths);
     let mut sources = Vec::new();
     for (file, name) in files {
-        match Document::read(&file, &name, &ReadOptions::default()) {
-            Ok(document) => sources.extend(sections(&document, planner)),
+        let read = Document::read(&file, &name, &ReadOptions::default());
+        match read.and_then(|document| sections(&document, planner)) {
+            Ok(found) => sources.extend(found),
             Err(error) => {
                 output::complain(error);
                 failed = true;
@@ -225,7 +226,7 @@ fn documents(paths: &[PathBuf], planner: &Planner) -> (Vec<Source>, bool) {
 }
 
 /// The documents that `paths` name, with their names in results.
-fn files(paths: &[PathBuf]) -> (Vec<(PathBuf, String)>, bool) {
+pub(super) fn files(paths: &[PathBuf]) -> (Vec<(PathBuf, String)>, bool) {
     let (mut files, mut failed) = (Vec::new(), false);
     for path in paths {
         for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
@@ -249,9 +250,9 @@ fn files(paths: &[PathBuf]) -> (Vec<(PathBuf, String)>, bool) {
     (files, failed)
 }
 
-fn sections(document: &Document, planner: &Planner) -> Vec<Source> {
-    let sections = planner.plan(document).sections;
-    sections
+fn sections(document: &Document, planner: &Planner) -> mingti::Result<Vec<Source>> {
+    let sections = planner.plan(document)?.sections;
+    Ok(sections
         .into_iter()
         .enumerate()
         .map(|(number, (section, context))| Source {
@@ -262,7 +263,7 @@ fn sections(document: &Document, planner: &Planner) -> Vec<Source> {
             format: document.format,
             context,
         })
-        .collect()
+        .collect())
 }
 
 /// What an extraction came to.

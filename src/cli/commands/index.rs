@@ -22,7 +22,9 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
     let table = &settings.file.index;
     let unit = args.unit.or(table.unit).unwrap_or(UnitArg::Proposition);
     let loader = Loader::new(settings, args.device, args.jobs)?;
+    let splitting = loader.splitting(&args.split, 0, args.embedder.as_deref())?;
     let mut options = IndexOptions {
+        splitting,
         unit: unit_kind(unit),
         mode: if args.cheap { Effort::Cheap } else { table.mode.unwrap_or_default() },
         date: args.date,
@@ -41,7 +43,7 @@ pub(crate) fn run(settings: &Settings, args: IndexArgs) -> Outcome {
     }
     let mut index = || -> Outcome {
         let started = std::time::Instant::now();
-        let mut reporter = Reporter::new(args.json);
+        let mut reporter = Reporter::new(args.json).verbose(args.verbose);
         let summary = ingest::index(
             &options,
             extractor.as_mut().map(|extractor| extractor as _),

@@ -1,17 +1,20 @@
 //! Finding and loading what a command needs: the models by flag or setting, the index with the embedder it was built with.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use mingti::embedder::Embedder;
+use mingti::embedder::{Classifier, Embedder, Precision};
 use mingti::extractor::LlamaExtractor;
 use mingti::model::{DeviceChoice, DiskCache, Manifest, ModelStore, Role};
 use mingti::proposition::UnitKind;
 use mingti::query::{Mode, Searcher};
+use mingti::section::{SplitKind, Splitting};
 use mingti::store::Reader;
 
 use crate::cli::args::UnitArg;
 use crate::cli::failure::{Failure, Outcome};
 use crate::cli::settings::Settings;
+use crate::cli::split_args::SplitArgs;
 
 /// The name that stands for no language model.
 pub(crate) const NO_EXTRACTOR: &str = "none";
@@ -51,6 +54,25 @@ impl<'s> Loader<'s> {
         let files = self.store.find(choice, Role::Extractor)?;
         let cache = disk_cache(self.settings, &self.store);
         Ok(Some(LlamaExtractor::load_on(&files.main, &files.checksum, self.device, cache)?))
+    }
+
+    /// The splitter that flags and settings name, with its model.
+    pub(crate) fn splitting(&self, args: &SplitArgs, overlap: usize, embedder: Option<&str>) -> Outcome<Splitting> {
+        let table = &self.settings.file.index;
+        let options = args.options(table.split, overlap);
+        let folder = args.split_model.as_ref().or(table.split_model.as_ref());
+        if options.kind == SplitKind::Semantic {
+            let embedder = self.embedder(embedder.or(table.embedder.as_deref()))?;
+            let model = embedder.fingerprint().to_owned();
+            return Ok(Splitting::semantic(options, Arc::new(embedder), model));
+        }
+        match folder.filter(|_| options.kind.needs_model()) {
+            Some(folder) => {
+                let model = Classifier::load(folder, Precision::Full)?;
+                Ok(Splitting::by_model(options, Arc::new(model), folder.display().to_string()))
+            }
+            None => Ok(Splitting::new(options)?),
+        }
     }
 
     /// The model that turns text into vectors.

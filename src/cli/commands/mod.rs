@@ -9,6 +9,7 @@ mod load;
 mod models;
 mod review;
 mod search;
+mod split;
 mod status;
 mod verify;
 
@@ -23,6 +24,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Demo(args) => demo::run(&settings, &args),
         Command::Index(args) => index::run(&settings, args),
         Command::Search(args) => search::run(&settings, &args),
+        Command::Split(args) => split::run(&settings, &args),
         Command::Extract(args) => extract::run(&settings, &args),
         Command::Review(command) => review::run(&settings, command),
         Command::Models(command) => models::run(&settings, command),
