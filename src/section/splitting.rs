@@ -149,7 +149,7 @@ impl Splitting {
         let sections = match options.kind {
             SplitKind::Headings => {
                 let max = size(PART.1);
-                return Ok(HeadingSplitter { min: PART.0.min(max / 2), max }.split(document));
+                return Ok(HeadingSplitter { min: shortest(max), max }.split(document));
             }
             SplitKind::Fixed => FixedSplitter { size: size(500), overlap: 0 }.split(document),
             SplitKind::Recursive => RecursiveSplitter::cjk(size(1000), 0).split(document),
@@ -194,6 +194,11 @@ impl Splitting {
     }
 }
 
+/// The shortest part of a section of which none is longer than `max`.
+fn shortest(max: usize) -> usize {
+    PART.0.min(max / 15 * 8)
+}
+
 /// Sections longer than `max` cut at paragraphs and sentences.
 fn parts(document: &Document, sections: Vec<Section>, max: usize) -> Vec<Section> {
     let mut starts = Vec::with_capacity(sections.len());
@@ -201,7 +206,7 @@ fn parts(document: &Document, sections: Vec<Section>, max: usize) -> Vec<Section
         starts.push(section.span.start);
         if section.span.len() > max {
             let text = document.text.slice(section.span);
-            let cuts = pack::cuts(text, document.format, PART.0.min(max / 2), max);
+            let cuts = pack::cuts(text, document.format, shortest(max), max);
             starts.extend(cuts.into_iter().map(|cut| section.span.start + text[..cut].chars().count()));
         }
     }
@@ -244,6 +249,13 @@ mod tests {
         let pump = "泵应当接地。泵的泵壳泵轴要检查。泵停。";
         let text = format!("# 泵\n\n{}\n\n# 库房\n\n{}\n", pump.repeat(30), "库房保持干燥，每日通风两次。".repeat(60));
         Document::from_text("a.md", text, Format::Markdown)
+    }
+
+    #[test]
+    fn the_default_is_that_of_the_heading_splitter() {
+        let document = document();
+        assert_eq!(Splitting::default().split(&document).unwrap(), HeadingSplitter::default().split(&document));
+        assert_eq!(shortest(PART.1), HeadingSplitter::default().min);
     }
 
     #[test]
