@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use super::cost::ModelUse;
 use super::options::IndexSummary;
 use super::plan::{Context, Prepared};
@@ -14,10 +16,14 @@ use crate::document::{Document, Span, Text};
 use crate::error::{Error, Kind, Result};
 use crate::extractor::{Extractor, is_asked};
 use crate::proposition::{Assembly, Decision, SentenceYield, UnitKind, apply_decisions, set_threshold};
-use crate::store::{CacheKey, NewDocument, NewSection, Recipe, SectionDone, SectionRow, View, Writer, section_key};
+use crate::store::{
+    CacheKey, DocumentRow, NewDocument, NewSection, Recipe, SectionDone, SectionRow, View, Writer, section_key,
+};
 
 /// Sections that are read ahead: a model fills its batch from them, and without one they are committed together.
 const TOGETHER: usize = 64;
+/// Files that are read side by side and lie in memory together.
+const READ_TOGETHER: usize = 16;
 
 /// Compares files with the index and writes what changed; deletes what vanished.
 pub(super) fn update(
@@ -29,51 +35,74 @@ pub(super) fn update(
     summary: &mut IndexSummary,
 ) -> Result<()> {
     progress(Progress::Started { files: found.files.len() });
-    for file in &found.files {
+    for files in found.files.chunks(READ_TOGETHER) {
         interrupt.check()?;
-        summary.files += 1;
-        match update_file(writer, file, settings, progress, summary) {
-            Ok(()) => {}
-            Err(Fault::File(error)) => {
-                summary.failed += 1;
-                progress(Progress::Failed { path: file.name.clone(), error: error.to_string() });
+        let mut known = Vec::with_capacity(files.len());
+        for file in files {
+            known.push(writer.view().document_by_path(&file.name)?);
+        }
+        let looked: Vec<Result<Looked>> =
+            files.par_iter().zip(&known).map(|(file, known)| look(file, known.as_ref(), settings)).collect();
+        for ((file, known), looked) in files.iter().zip(known).zip(looked) {
+            summary.files += 1;
+            match looked {
+                Ok(looked) => take(writer, file, known, looked, settings, progress, summary)?,
+                Err(error) => {
+                    summary.failed += 1;
+                    progress(Progress::Failed { path: file.name.clone(), error: error.to_string() });
+                }
             }
-            Err(Fault::Index(error)) => return Err(error),
         }
     }
     delete_vanished(writer, found, summary)
 }
 
-/// Whose fault an error is: a file's, and the others go on, or the index's.
-enum Fault {
-    File(Error),
-    Index(Error),
+/// What became of a file since it was indexed.
+enum Looked {
+    /// Its bytes are those that are known.
+    Unchanged,
+    /// It is new or changed; with the hash of its bytes.
+    Read(Box<Document>, CacheKey),
 }
 
-fn update_file(
+/// Reads a file, and parses it if it is not as the index has it.
+fn look(file: &FoundFile, known: Option<&DocumentRow>, settings: &Settings) -> Result<Looked> {
+    if let Some(known) = known {
+        refuse_stranger(file, &known.root)?;
+    }
+    let bytes = std::fs::read(&file.source).map_err(|error| Error::io("cannot read the file", &file.source, error))?;
+    let hash = settings.document_hash(&bytes);
+    if known.is_some_and(|known| !known.deleted && known.content_hash == hash) {
+        return Ok(Looked::Unchanged);
+    }
+    Ok(Looked::Read(Box::new(Document::from_bytes(&file.name, bytes, &settings.reading)?), hash))
+}
+
+/// Brings the index up to date with a file that was looked at.
+fn take(
     writer: &mut Writer,
     file: &FoundFile,
+    known: Option<DocumentRow>,
+    looked: Looked,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
     summary: &mut IndexSummary,
-) -> Result<(), Fault> {
-    let known = writer.view().document_by_path(&file.name).map_err(Fault::Index)?;
-    if let Some(known) = &known {
-        refuse_stranger(file, &known.root).map_err(Fault::File)?;
-    }
-    let bytes = std::fs::read(&file.source)
-        .map_err(|error| Fault::File(Error::io("cannot read the file", &file.source, error)))?;
-    let hash = settings.document_hash(&bytes);
-    if let Some(known) = known.filter(|k| !k.deleted && k.content_hash == hash) {
-        if known.root != file.root {
-            writer.set_root(known.row, &file.root).map_err(Fault::Index)?;
+) -> Result<()> {
+    let (document, hash) = match (looked, known) {
+        (Looked::Read(document, hash), _) => (document, hash),
+        (Looked::Unchanged, known) => {
+            let mut sections = 0;
+            if let Some(known) = known {
+                if known.root != file.root {
+                    writer.set_root(known.row, &file.root)?;
+                }
+                sections = writer.view().sections(known.row)?.len();
+            }
+            summary.unchanged += 1;
+            progress(Progress::File { path: file.name.clone(), new_sections: 0, kept_sections: sections });
+            return Ok(());
         }
-        let sections = writer.view().sections(known.row).map_err(Fault::Index)?.len();
-        summary.unchanged += 1;
-        progress(Progress::File { path: file.name.clone(), new_sections: 0, kept_sections: sections });
-        return Ok(());
-    }
-    let document = Document::from_bytes(&file.name, bytes, &settings.reading).map_err(Fault::File)?;
+    };
     progress(Progress::Read {
         path: file.name.clone(),
         encoding: document.encoding.to_owned(),
@@ -87,7 +116,7 @@ fn update_file(
         progress(Progress::Warning { path: file.name.clone(), message });
     }
     let origin = Origin { root: &file.root, encoding: document.encoding, content_hash: hash };
-    let replaced = write_document(writer, &document, &origin, settings).map_err(Fault::Index)?;
+    let replaced = write_document(writer, &document, &origin, settings)?;
     summary.changed += 1;
     progress(Progress::File { path: file.name.clone(), new_sections: replaced.pending, kept_sections: replaced.kept });
     Ok(())
