@@ -13,15 +13,25 @@ pub struct Budget {
     /// Bytes that may still be unpacked.
     left: u64,
     all: u64,
+    /// Places and bytes that merged and repeated cells may still fill, and whether one was left empty.
+    places: usize,
+    repeated: usize,
+    is_cut: bool,
 }
 
 /// Elements that may lie inside each other: tags, tables, lists, objects.
 pub(crate) const DEEPEST: usize = 256;
 
+/// Places that merged and repeated cells of one file may fill, and bytes that this may add. Their values stand in every row
+/// that they cover, which a small file can ask for without end.
+const PLACES: usize = 1 << 20;
+const REPEATED: usize = 16 << 20;
+
 impl Budget {
     /// `limit` from now, and `bytes` of unpacked data in all.
     pub fn new(limit: Duration, bytes: u64) -> Self {
-        Self { limit, deadline: Instant::now() + limit, left: bytes, all: bytes }
+        let deadline = Instant::now() + limit;
+        Self { limit, deadline, left: bytes, all: bytes, places: PLACES, repeated: REPEATED, is_cut: false }
     }
 
     /// # Errors
@@ -51,6 +61,21 @@ impl Budget {
         self.check()
     }
 
+    /// True when a cell of `length` bytes may be said in as many further `places`. Once it is false, it stays so.
+    pub(crate) fn repeat(&mut self, places: usize, length: usize) -> bool {
+        let (all, bytes) = (self.places.checked_sub(places), self.repeated.checked_sub(places.saturating_mul(length)));
+        match (all, bytes) {
+            (Some(all), Some(bytes)) if !self.is_cut => (self.places, self.repeated) = (all, bytes),
+            _ => self.is_cut = true,
+        }
+        !self.is_cut
+    }
+
+    /// True when a cell was not repeated.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
     /// Bytes that may still be unpacked.
     pub(crate) fn left(&self) -> u64 {
         self.left
@@ -75,5 +100,13 @@ mod tests {
         assert!(budget.spend(41).is_err());
         assert!(budget.spend(40).is_ok() && budget.left() == 0);
         assert!(Budget::new(Duration::ZERO, 1).check().is_err());
+    }
+
+    #[test]
+    fn repetition_ends_for_good() {
+        let mut budget = Budget::default();
+        assert!(budget.repeat(1000, 1000) && !budget.is_cut());
+        assert!(!budget.repeat(usize::MAX, 2) && budget.is_cut());
+        assert!(!budget.repeat(1, 1));
     }
 }

@@ -25,15 +25,25 @@ fn collect(element: Element<'_>, out: &mut String) {
 /// The paragraphs of every text body inside `element`, in order.
 pub(crate) fn paragraphs(element: Element<'_>) -> Vec<String> {
     let mut out = Vec::new();
-    for inner in element.descendants() {
-        if inner.is(Space::Drawing, "p") {
-            let text = paragraph(inner);
-            if !text.trim().is_empty() {
-                out.push(text);
-            }
+    outermost(element, &mut |inner| {
+        let is_paragraph = inner.is(Space::Drawing, "p");
+        if is_paragraph {
+            out.push(paragraph(inner));
+        }
+        is_paragraph
+    });
+    out.retain(|text| !text.trim().is_empty());
+    out
+}
+
+/// Calls `take` for the elements inside, in order, and goes into those that it does not take: what damaged or hostile files
+/// put into itself is said once.
+fn outermost<'t>(element: Element<'t>, take: &mut dyn FnMut(Element<'t>) -> bool) {
+    for child in element.children() {
+        if !take(child) {
+            outermost(child, take);
         }
     }
-    out
 }
 
 /// The words of a SmartArt data part, one paragraph for each of its shapes.
@@ -53,18 +63,23 @@ pub(crate) struct Chart {
 
 /// Points of one series or category axis beyond these are left out; charts of measured curves have many and say little.
 const POINTS: usize = 1000;
+/// Programs allow 255 series.
+const SERIES: usize = 255;
 
 /// Reads the cached texts and values of a chart part.
 pub(crate) fn chart(root: Element<'_>) -> Chart {
     let mut out = Chart::default();
     let mut names = vec![String::new()];
-    for element in root.descendants() {
+    outermost(root, &mut |element| {
         if element.is(Space::Chart, "title") {
             let title = paragraphs(element).join(" ");
             let cached = || points(element).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ");
             out.titles.push(if title.is_empty() { cached() } else { title });
         } else if element.is(Space::Chart, "ser") {
             let of = |name: &str| element.child(Space::Chart, name).map(points).unwrap_or_default();
+            if names.len() > SERIES {
+                return true;
+            }
             names.push(of("tx").into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" "));
             let categories = if of("cat").is_empty() { of("xVal") } else { of("cat") };
             let values = if of("val").is_empty() { of("yVal") } else { of("val") };
@@ -74,8 +89,11 @@ pub(crate) fn chart(root: Element<'_>) -> Chart {
             for (at, text) in values {
                 put(&mut out.rows, at, names.len() - 1, text);
             }
+        } else {
+            return false;
         }
-    }
+        true
+    });
     out.titles.retain(|title| !title.trim().is_empty());
     if !out.rows.is_empty() {
         out.rows.insert(0, names);
@@ -118,6 +136,23 @@ mod tests {
     use super::*;
     use crate::document::budget::Budget;
     use crate::document::xml::Tree;
+
+    #[test]
+    fn what_is_put_into_itself_is_said_once_and_empty_series_make_no_columns_without_end() {
+        let ns = "xmlns:c='http://schemas.openxmlformats.org/drawingml/2006/chart' \
+            xmlns:a='http://schemas.openxmlformats.org/drawingml/2006/main'";
+        let nested = format!(
+            "<x {ns}>{}<a:p><a:p><a:r><a:t>b</a:t></a:r></a:p></a:p>{}</x>",
+            "<c:title>".repeat(90),
+            "</c:title>".repeat(90)
+        );
+        let tree = Tree::parse(&nested, "chart", &mut Budget::default()).unwrap();
+        assert_eq!(chart(tree.root()).titles, ["b"]);
+        let point = "<c:ser><c:val><c:pt idx='999'><c:v>1</c:v></c:pt></c:val></c:ser>";
+        let wide = format!("<x {ns}>{}{point}</x>", "<c:ser/>".repeat(100_000));
+        let tree = Tree::parse(&wide, "chart", &mut Budget::default()).unwrap();
+        assert!(chart(tree.root()).rows.iter().all(|row| row.len() <= 256));
+    }
 
     #[test]
     fn a_chart_is_its_titles_and_a_table() {

@@ -3,7 +3,10 @@
 //! PDF, DOCX, XLSX, PPTX, HTML and EPUB files have no text of their own that ranges could count in. Their readers write one
 //! with [`Notation`]: headings, paragraphs, list items, pipe tables and code in CommonMark's block marks, so that everything
 //! behind [`super::Document`] sees the structure of any format the same way. Inline marks are never written, and words are
-//! never changed: only a line that would read as another block gets a backslash, and cells lose their line ends.
+//! never changed: only a line that would read as another block gets a backslash, cells lose their line ends, and control
+//! characters, which damaged files bring along, become spaces.
+
+use std::borrow::Cow;
 
 /// A place in the extracted text where a page (or slide, or sheet) begins.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -36,6 +39,22 @@ pub struct Extracted {
     pub metadata: Vec<(String, String)>,
     /// Parts without text, in order.
     pub skipped: Vec<Skipped>,
+}
+
+impl Extracted {
+    /// Takes the control characters out of all that is said beside the text.
+    pub(super) fn without_controls(mut self) -> Self {
+        let clean = |text: &mut String| {
+            if let Cow::Owned(new) = shown(text) {
+                *text = new;
+            }
+        };
+        self.title.iter_mut().for_each(clean);
+        self.pages.iter_mut().for_each(|page| clean(&mut page.label));
+        self.metadata.iter_mut().for_each(|(key, value)| (clean(key), clean(value)).0);
+        self.skipped.iter_mut().for_each(|part| (clean(&mut part.place), clean(&mut part.reason)).0);
+        self
+    }
 }
 
 /// Writes [`Extracted::text`] block by block.
@@ -81,8 +100,12 @@ impl Notation {
         if text.trim().is_empty() {
             return;
         }
-        self.block();
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let text = shown(text);
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+        if lines.peek().is_some() {
+            self.block();
+        }
+        for line in lines {
             self.line("", line);
         }
     }
@@ -104,7 +127,7 @@ impl Notation {
         self.depth = depth.saturating_sub(self.base).min(deepest).min(8);
         self.out.text.push_str(&"  ".repeat(self.depth));
         self.out.text.push_str("- ");
-        for part in [marker.trim(), text.as_str()] {
+        for part in [shown(marker).trim(), text.as_str()] {
             if !part.is_empty() {
                 if !self.out.text.ends_with(' ') {
                     self.out.text.push(' ');
@@ -121,6 +144,7 @@ impl Notation {
             return self.paragraph(text);
         }
         let indent = "  ".repeat(depth.saturating_sub(self.base).min(self.depth) + 1);
+        let text = shown(text);
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
         if lines.peek().is_some() {
             self.out.text.push('\n');
@@ -189,15 +213,15 @@ impl Notation {
 
     /// Code or preformatted text, line by line as it stands.
     pub(crate) fn code(&mut self, text: &str) {
+        let text = shown(text);
+        let text = text.trim_end();
         if text.trim().is_empty() {
             return;
         }
         self.block();
-        let mut fence = String::from("```");
-        while text.contains(&fence) {
-            fence.push('`');
-        }
-        let text = text.trim_end().replace("\r\n", "\n").replace('\r', "\n");
+        // Longer than any run of its mark in the text; a run may be as long as the text.
+        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(longest.max(2) + 1);
         self.out.text.push_str(&format!("{fence}\n{text}\n{fence}\n"));
     }
 
@@ -270,7 +294,7 @@ fn reads_as_block(line: &str) -> bool {
 /// `text` on one line, white space collapsed. Between two Chinese characters a line end leaves no space.
 pub(crate) fn one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
+    for line in shown(text).lines() {
         for (n, word) in line.split_whitespace().enumerate() {
             let wide = |c: Option<char>| c.is_some_and(is_wide);
             let joined = n == 0 && wide(out.chars().next_back()) && wide(word.chars().next());
@@ -281,6 +305,28 @@ pub(crate) fn one_line(text: &str) -> String {
         }
     }
     out
+}
+
+/// `text` with `\n` for every line end and a space for every other control character but the tab.
+fn shown(text: &str) -> Cow<'_, str> {
+    let is_odd = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(is_odd) {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace("\r\n", "\n");
+    Cow::Owned(
+        text.chars()
+            .map(|c| {
+                if c == '\r' {
+                    '\n'
+                } else if is_odd(c) {
+                    ' '
+                } else {
+                    c
+                }
+            })
+            .collect(),
+    )
 }
 
 /// Chinese characters and full-width punctuation, which are written without spaces.
@@ -322,6 +368,19 @@ mod tests {
         notation.paragraph("f");
         notation.item_paragraph(0, "g");
         assert_eq!(notation.finish().text, "- a\n\n  b\n  \\# c\n  - 1. d\n- e\n\nf\n\ng\n");
+    }
+
+    #[test]
+    fn control_characters_become_spaces_before_a_line_is_judged() {
+        let mut notation = Notation::new();
+        notation.paragraph("\u{1}# a\r| b |\r\nc\0d\u{9b}e");
+        notation.item(0, "1\u{7}.", "x\ry\u{7f}z");
+        notation.begin_table(&["a\u{1b}b".to_string()], 1, false);
+        notation.code("a\tb\u{8}\rc");
+        notation.skipped("a\u{1b}", "b");
+        let out = notation.finish().without_controls();
+        assert_eq!(out.text, "\\# a\n\\| b |\nc d e\n\n- 1 . x y z\n\n| a b |\n\n```\na\tb \nc\n```\n");
+        assert_eq!(out.skipped[0].place, "a ");
     }
 
     #[test]

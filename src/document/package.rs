@@ -18,6 +18,8 @@ pub(crate) struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     /// Folded name to entry. Of two entries with the same name the first counts.
     index: HashMap<String, usize>,
+    /// How often each entry was unpacked.
+    reads: HashMap<usize, usize>,
 }
 
 /// One pointer from a part to another.
@@ -66,7 +68,7 @@ impl<'a> Package<'a> {
                 index.entry(normal(&name)).or_insert(at);
             }
         }
-        Ok(Self { archive, index })
+        Ok(Self { archive, index, reads: HashMap::new() })
     }
 
     /// True when there is a part of this name.
@@ -77,10 +79,20 @@ impl<'a> Package<'a> {
     /// The bytes of a part; `None` if there is none of this name.
     ///
     /// # Errors
-    /// The part is damaged, encrypted, packed by an unknown method, or larger than the budget.
+    /// The part is damaged, encrypted, packed by an unknown method, larger than the budget, or asked for too often: a file
+    /// of a few kilobytes can show one chart a million times.
     pub(crate) fn part(&mut self, name: &str, budget: &mut Budget) -> Result<Option<Vec<u8>>> {
         const PIECE: u64 = 256 * 1024;
+        /// Programs write a part for every place where it is shown.
+        const MOST: usize = 16;
         let Some(&at) = self.index.get(&normal(name)) else { return Ok(None) };
+        let reads = self.reads.entry(at).or_default();
+        *reads += 1;
+        if *reads > MOST {
+            return Err(Error::new(Kind::Format, "a part of the file is used too often")
+                .place(name)
+                .expected(format!("at most {MOST} times")));
+        }
         let mut entry = self.archive.by_index(at).map_err(|e| unreadable(name, e))?;
         let mut bytes = Vec::new();
         loop {
@@ -297,6 +309,16 @@ pub(crate) mod tests {
         let mut budget = Budget::new(std::time::Duration::from_secs(9), 1 << 20);
         assert!(package.part("a", &mut budget).unwrap_err().to_string().contains("unpacks to too much"));
         assert!(Package::open(bytes.get(..bytes.len() - 30).unwrap()).is_err());
+    }
+
+    #[test]
+    fn a_part_is_not_unpacked_without_end() {
+        let bytes = zipped(&[("a", "b")]);
+        let mut package = Package::open(&bytes).unwrap();
+        let budget = &mut Budget::default();
+        let read = (0..100).take_while(|_| package.part("a", budget).is_ok()).count();
+        assert_eq!(read, 16);
+        assert!(package.part("a", budget).unwrap_err().to_string().contains("too often"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::budget::Budget;
-use super::notation::Extracted;
+use super::notation::{Extracted, Skipped};
 use super::{Format, csv, decode, docx, epub, extension, html, pdf, pptx, refused, rst, sheet};
 use crate::error::{Error, Kind, Result};
 
@@ -166,9 +166,22 @@ pub(super) fn read(name: &Path, bytes: Vec<u8>, options: &ReadOptions) -> Result
             guarded(options, budget, move |budget| reader(&decoded.text, budget))?
         }
     };
+    extracted = extracted.without_controls();
+    name_lost_characters(&mut extracted);
     let text = std::mem::take(&mut extracted.text);
     let dated_by_software = matches!(parsed, Parsed::Pdf | Parsed::Docx | Parsed::Pptx | Parsed::Sheet);
     Ok(Read { text, format: Format::Markdown, encoding, confidence, warning, extracted, dated_by_software })
+}
+
+/// Says how many characters are shown as lost, unless the reader did: halves of pairs, references to no character, and those
+/// that an earlier program lost already.
+fn name_lost_characters(extracted: &mut Extracted) {
+    let lost = extracted.text.matches(char::REPLACEMENT_CHARACTER).count();
+    let is_named = extracted.skipped.iter().any(|part| part.reason.contains(char::REPLACEMENT_CHARACTER));
+    if lost > 0 && !is_named {
+        let reason = format!("damaged in the file: shown as {}", char::REPLACEMENT_CHARACTER);
+        extracted.skipped.push(Skipped { place: format!("{lost} characters"), reason });
+    }
 }
 
 fn decoded(bytes: Vec<u8>, options: &ReadOptions) -> Result<decode::Decoded> {
@@ -196,8 +209,17 @@ fn guarded(
     const GRACE: Duration = Duration::from_secs(5);
     let (sender, receiver) = mpsc::channel();
     let work = move || {
+        let mut read = reader(&mut budget);
+        if let Ok(extracted) = &mut read
+            && budget.is_cut()
+        {
+            let reason = "they cover too many places; their values do not stand in all of them";
+            extracted
+                .skipped
+                .push(Skipped { place: "merged and repeated cells".to_owned(), reason: reason.to_owned() });
+        }
         // Nobody waits for one that was given up.
-        let _ = sender.send(reader(&mut budget));
+        let _ = sender.send(read);
     };
     std::thread::Builder::new()
         .name(READER_THREAD.to_owned())
@@ -231,6 +253,16 @@ mod tests {
             Ok(Extracted::default())
         });
         assert!(slow.unwrap_err().to_string().contains("gave up reading"));
+    }
+
+    #[test]
+    fn characters_that_are_shown_as_lost_are_named_once() {
+        let lost = |html: &str| {
+            let read = read(Path::new("a.html"), html.as_bytes().to_vec(), &ReadOptions::default()).unwrap();
+            read.extracted.skipped.into_iter().map(|part| part.place).collect::<Vec<_>>()
+        };
+        assert_eq!(lost("<p>a&#0;b&#xd800;c"), ["2 characters"]);
+        assert!(lost("<p>a&#1;b").is_empty());
     }
 
     #[test]

@@ -161,6 +161,21 @@ fn contents_are_no_headings_and_comments_are_counted() {
 }
 
 #[test]
+fn numbers_of_notes_and_merged_cells_keep_within_bounds() {
+    let settings = "<w:footnotePr><w:numStart w:val='9223372036854775807'/></w:footnotePr>";
+    let reference = "<w:p><w:r><w:t>x</w:t></w:r><w:r><w:footnoteReference w:id='1'/></w:r></w:p>";
+    assert!(docx(&reference.repeat(3), &[("settings", settings)]).unwrap().text.contains("[9223372036854775807]"));
+    let long = "x".repeat(200_000);
+    let row = |cell: String| format!("<w:tr>{cell}{}</w:tr>", tc("", "y"));
+    let first = row(tc("<w:gridSpan w:val='256'/><w:vMerge w:val='restart'/>", &long));
+    let next = row(tc("<w:gridSpan w:val='256'/><w:vMerge/>", ""));
+    let far = format!("<w:tr><w:trPr><w:gridBefore w:val='256'/></w:trPr>{}</w:tr>", tc("", "z"));
+    let out = text(&format!("<w:tbl>{first}{}{}</w:tbl>", next.repeat(2000), far.repeat(9000)));
+    assert!(out.len() < 32 << 20, "{}", out.len());
+    assert_eq!((out.matches('y').count(), out.matches('z').count()), (2001, 9000));
+}
+
+#[test]
 fn no_text_or_a_broken_part_is_said() {
     let error = docx("<w:p><w:r><w:drawing/></w:r></w:p>", &[]).unwrap_err().to_string();
     assert!(error.contains("no text") && error.contains("OCR"), "{error}");

@@ -69,7 +69,9 @@ impl Fields {
     pub(super) fn in_contents(&self) -> bool {
         self.open
             .iter()
-            .any(|field| field.in_result && field.instruction.trim_start().to_ascii_uppercase().starts_with("TOC"))
+            .filter(|field| field.in_result)
+            .filter_map(|field| field.instruction.trim_start().get(..3))
+            .any(|name| name.eq_ignore_ascii_case("TOC"))
     }
 
     /// A paragraph ends. Instructions end with it, so that a field that never ends does not swallow the document.

@@ -255,7 +255,7 @@ impl<'t> Reader<'t, '_, '_, '_> {
             String::new()
         } else {
             let number = notes.next;
-            notes.next += 1;
+            notes.next = notes.next.saturating_add(1);
             format!("[{}]", numerals::write(&notes.format, None, number))
         };
         let Some(note) = note.filter(|_| self.noted.insert((is_endnote, id.to_string()))) else { return Ok(mark) };

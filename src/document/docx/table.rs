@@ -33,7 +33,7 @@ pub(super) fn is_frame(table: &Table) -> bool {
     table.rows.iter().all(|row| row.cells.len() <= 1)
 }
 
-/// Lays out `table`. The text of merged cells, once for every place it covers, comes off the budget.
+/// Lays out `table`. The text of merged cells, once for every place it covers, comes off the budget, and stays within its bounds.
 pub(super) fn grid<'b>(table: &'b Table, budget: &mut Budget) -> Result<Grid<'b>> {
     let mut out = Grid::default();
     let mut texts: Vec<String> = Vec::new();
@@ -42,7 +42,8 @@ pub(super) fn grid<'b>(table: &'b Table, budget: &mut Budget) -> Result<Grid<'b>
     let mut cells = 0;
     for row in &table.rows {
         budget.check()?;
-        let mut places: Vec<Option<Place>> = vec![None; row.before.min(COLUMNS)];
+        let before = row.before.min(COLUMNS);
+        let mut places: Vec<Option<Place>> = vec![None; if budget.repeat(before, 0) { before } else { 0 }];
         for cell in &row.cells {
             let above = rows.last().and_then(|row| row.get(places.len()).copied().flatten()).filter(|_| cell.continues);
             let text = match above {
@@ -56,7 +57,10 @@ pub(super) fn grid<'b>(table: &'b Table, budget: &mut Budget) -> Result<Grid<'b>
             let covered = cell.span.min(COLUMNS - places.len().min(COLUMNS));
             let length = texts.get(text).map_or(0, String::len);
             budget.spend((covered * (size_of::<Option<Place>>() + length)) as u64)?;
-            places.extend(std::iter::repeat_n(Some(Place { cell: cells, text }), covered));
+            let first = usize::from(above.is_none());
+            let shown = if budget.repeat(covered.saturating_sub(first), length) { covered } else { covered.min(first) };
+            places.extend(std::iter::repeat_n(Some(Place { cell: cells, text }), shown));
+            places.extend(std::iter::repeat_n(None, covered - shown));
             cells += 1;
         }
         rows.push(places);

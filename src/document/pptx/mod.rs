@@ -84,7 +84,7 @@ fn one_slide(
     let shapes = root.child(Space::Presentation, "cSld").and_then(|slide| slide.child(Space::Presentation, "spTree"));
     let mut found = shapes::Shapes::default();
     if let Some(shapes) = shapes {
-        found.read(shapes);
+        found.read(shapes, budget);
     }
     let is_hidden = root.attribute(Space::None, "show").is_some_and(|show| !is_on(Some(show)));
     let title = found.title.take().filter(|title| !title.trim().is_empty());

@@ -87,6 +87,22 @@ fn tables_repeat_merged_cells() {
 }
 
 #[test]
+fn merged_cells_keep_within_bounds_and_nested_tables_are_said_once() {
+    let tc = |more: &str, text: &str| format!("<a:tc {more}><a:txBody>{text}</a:txBody></a:tc>");
+    let table = |rows: &str| format!("<a:tbl>{rows}</a:tbl>");
+    let frame = |table: &str| format!("<p:graphicFrame><a:graphic>{table}</a:graphic></p:graphicFrame>");
+    let first = format!("<a:tr>{}</a:tr>", tc("rowSpan='9'", &p(">", &"x".repeat(200_000))));
+    let next = format!("<a:tr>{}{}</a:tr>", tc("vMerge='1'", ""), tc("", &p(">", "y")));
+    let out = pptx(&[(&frame(&table(&(first + &next.repeat(2000)))), "")]).unwrap();
+    assert!(out.text.len() < 32 << 20 && out.text.matches('y').count() == 2000);
+    let mut inner = p(">", "innen");
+    for _ in 0..40 {
+        inner = table(&format!("<a:tr>{}</a:tr>", tc("", &inner)));
+    }
+    assert_eq!(pptx(&[(&frame(&inner), "")]).unwrap().text.matches("innen").count(), 1);
+}
+
+#[test]
 fn a_presentation_of_pictures_is_an_error() {
     assert!(pptx(&[("<p:pic/>", "")]).unwrap_err().to_string().contains("no text"));
 }

@@ -47,13 +47,13 @@ pub(super) fn placeholder(shape: Element<'_>) -> Option<&str> {
 
 impl Shapes {
     /// Takes up the shapes right inside `container`, groups with theirs.
-    pub(super) fn read(&mut self, container: Element<'_>) {
+    pub(super) fn read(&mut self, container: Element<'_>, budget: &mut Budget) {
         for shape in container.children() {
             match (shape.space(), shape.name()) {
                 (Space::Presentation, "sp" | "cxnSp") => self.shape(shape),
-                (Space::Presentation, "graphicFrame") => self.frame(shape),
+                (Space::Presentation, "graphicFrame") => self.frame(shape, budget),
                 (Space::Presentation, name) if name.starts_with("nv") || name.ends_with("Pr") => {}
-                _ => self.read(shape),
+                _ => self.read(shape, budget),
             }
         }
     }
@@ -112,10 +112,10 @@ impl Shapes {
         }
     }
 
-    fn frame(&mut self, frame: Element<'_>) {
-        for element in frame.descendants() {
+    fn frame(&mut self, frame: Element<'_>, budget: &mut Budget) {
+        for element in frame.children() {
             match (element.space(), element.name()) {
-                (Space::Drawing, "tbl") => self.table(element),
+                (Space::Drawing, "tbl") => self.table(element, budget),
                 (Space::Chart, "chart") => {
                     self.blocks
                         .extend(element.attribute(Space::Relationships, "id").map(|id| Block::Chart(id.to_string())));
@@ -128,26 +128,35 @@ impl Shapes {
                     let program = element.attribute(Space::None, "progId").unwrap_or("unknown program");
                     self.blocks.push(Block::Object(program.to_string()));
                 }
-                _ => {}
+                _ => self.frame(element, budget),
             }
         }
     }
 
     /// Rows with the value of merged cells in every cell that they cover.
-    fn table(&mut self, table: Element<'_>) {
+    fn table(&mut self, table: Element<'_>, budget: &mut Budget) {
         let mut rows: Vec<Vec<String>> = Vec::new();
         for row in table.all(Space::Drawing, "tr") {
             let mut cells: Vec<String> = Vec::new();
             for cell in row.all(Space::Drawing, "tc").take(COLUMNS) {
                 let is = |name| cell.attribute(Space::None, name).is_some_and(|v| is_on(Some(v)));
-                let text = if is("vMerge") {
-                    rows.last().and_then(|above| above.get(cells.len())).cloned()
-                } else if is("hMerge") {
-                    cells.last().cloned()
+                let merged = if is("vMerge") {
+                    rows.last().and_then(|above| above.get(cells.len()))
                 } else {
-                    Some(drawing::paragraphs(cell).join(" "))
+                    cells.last().filter(|_| is("hMerge"))
                 };
-                cells.push(text.unwrap_or_default());
+                let text = match merged {
+                    Some(text) => {
+                        if budget.repeat(1, text.len()) {
+                            text.clone()
+                        } else {
+                            String::new()
+                        }
+                    }
+                    None if is("vMerge") || is("hMerge") => String::new(),
+                    None => drawing::paragraphs(cell).join(" "),
+                };
+                cells.push(text);
             }
             rows.push(cells);
         }

@@ -3,6 +3,7 @@
 //! A mark opens after white space or punctuation and closes before it. Chinese has no space between words, so a Chinese
 //! character counts as such a border, too: what was meant as a mark never stays in the text.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use crate::document::html::raised;
@@ -11,17 +12,27 @@ use crate::document::notation::is_wide;
 /// Substitutions within substitutions are followed this deep, and make at most this many bytes.
 const DEPTH: usize = 4;
 const LONGEST: usize = 4096;
+/// Bytes that all substitutions of a file may add, and what each costs at least.
+const ALL: usize = 16 << 20;
+const LEAST: usize = 16;
 
 /// What inline marks refer to.
 #[derive(Debug)]
 pub(super) struct Inline {
     substitutions: HashMap<String, String>,
     targets: HashSet<String>,
+    /// Bytes that substitutions may still add.
+    left: Cell<usize>,
 }
 
 impl Inline {
     pub(super) fn new(substitutions: HashMap<String, String>, targets: HashSet<String>) -> Self {
-        Self { substitutions, targets }
+        Self { substitutions, targets, left: Cell::new(ALL) }
+    }
+
+    /// True when substitutions were left as they are because they add too much.
+    pub(super) fn is_cut(&self) -> bool {
+        self.left.get() == 0
     }
 
     /// `text` without marks.
@@ -58,6 +69,12 @@ impl Inline {
         }
         let Some(inside) = scan.until("|", 1) else { return false };
         let Some(value) = self.substitutions.get(&inside.trim().to_lowercase()) else { return false };
+        let cost = value.len().max(LEAST);
+        let Some(left) = self.left.get().checked_sub(cost) else {
+            self.left.set(0);
+            return false;
+        };
+        self.left.set(left);
         let words =
             if depth < DEPTH && value.len() <= LONGEST { self.at_depth(value, depth + 1) } else { value.clone() };
         if scan.out.len() > scan.text.len() * 64 + (1 << 20) {

@@ -35,7 +35,10 @@ impl<'b> Parser<'b> {
         Self { out, inline, budget, adornments: Vec::new(), items: Vec::new(), depth: 0 }
     }
 
-    pub(super) fn finish(self) -> Extracted {
+    pub(super) fn finish(mut self) -> Extracted {
+        if self.inline.is_cut() {
+            self.out.skipped("substitutions", "they add too much text; those further on stand as they are written");
+        }
         self.out.finish()
     }
 

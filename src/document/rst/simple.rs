@@ -6,6 +6,9 @@ use super::table::{gather, spread};
 use crate::document::grid::Grid;
 use crate::error::Result;
 
+/// Cells of one table, by its lines and columns.
+const CELLS: usize = 1 << 20;
+
 /// True for a line such as `=====  =====`.
 pub(super) fn is_border(line: &str) -> bool {
     line.starts_with('=') && line.contains("= ") && line.bytes().all(|b| b == b'=' || b == b' ')
@@ -32,6 +35,11 @@ pub(super) fn end(lines: &[&str], at: usize) -> Option<usize> {
 pub(super) fn read(parser: &mut Parser<'_>, lines: &[&str]) -> Result<()> {
     let [border, body @ .., _] = lines else { return Ok(()) };
     let columns = segments(border);
+    if columns.len().saturating_mul(body.len()) > CELLS {
+        parser.out.skipped("a table", "it is drawn with too many columns; its lines are read as text");
+        body.iter().for_each(|line| parser.paragraph(line));
+        return Ok(());
+    }
     let head = body.iter().position(|line| is_border(line));
     let mut grid = Grid::default();
     let mut row: Vec<Vec<String>> = Vec::new();

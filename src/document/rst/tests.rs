@@ -95,6 +95,27 @@ fn directives_keep_words_and_name_what_they_drop() {
 }
 
 #[test]
+fn what_small_files_may_ask_for_is_bounded() {
+    let bomb = format!(".. |x| replace:: {}\n\n{}", "long ".repeat(20_000), "|x|\n\n".repeat(20_000));
+    let out = read(&bomb, &mut Budget::default()).unwrap();
+    assert!(out.text.len() < 32 << 20 && out.skipped.iter().any(|part| part.place == "substitutions"));
+    // Substitutions that come to nothing, many within each other.
+    let many = |name: &str| format!("|{name}|").repeat(500);
+    let empty = format!(
+        ".. |a| replace:: {}\n.. |b| replace:: {}\n.. |c| replace:: {}\n.. |d| image:: e\n\n{}\n",
+        many("b"),
+        many("c"),
+        many("d"),
+        many("a")
+    );
+    assert!(read(&empty, &mut Budget::default()).is_ok());
+    let border = "= ".repeat(20_000);
+    let wide = format!("{border}\n{}{border}\n\n", "a\n".repeat(20_000));
+    let out = read(&wide, &mut Budget::default()).unwrap();
+    assert!(out.text.starts_with("a\n") && out.skipped.iter().any(|part| part.reason.contains("too many columns")));
+}
+
+#[test]
 fn nesting_of_any_depth_is_read() {
     let mut rst = String::new();
     for depth in 0..500 {

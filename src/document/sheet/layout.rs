@@ -96,7 +96,11 @@ impl Cells {
             let from = rows.partition_point(|&row| row < merge.top);
             for &row in rows.iter().skip(from).take_while(|&&row| row <= merge.bottom) {
                 let columns = merge.left..=merge.right.min(widest);
-                budget.spend(COST * columns.clone().count() as u64)?;
+                let places = columns.clone().count();
+                budget.spend(COST.saturating_mul(places as u64))?;
+                if !budget.repeat(places, value.to - value.from) {
+                    break;
+                }
                 for column in columns.filter(|&column| (row, column) != at) {
                     self.cells.push(Cell { row, column, own: false, ..value });
                 }
@@ -323,6 +327,22 @@ mod tests {
         cells.write(&mut notation, budget).unwrap();
         // The merged cell hides what lies under it.
         assert_eq!(notation.finish().text, "a\n\na\n");
+    }
+
+    #[test]
+    fn long_merged_values_are_repeated_within_bounds() {
+        let mut cells = Cells::default();
+        let budget = &mut Budget::default();
+        let long = "x".repeat(100_000);
+        for row in 0..1000 {
+            cells.put(row, 0, if row == 0 { &long } else { "" }, budget).unwrap();
+            cells.put(row, 16_383, "y", budget).unwrap();
+        }
+        cells.merge(Merge { top: 0, left: 0, bottom: 999, right: 16_000 }, budget).unwrap();
+        let mut notation = Notation::new();
+        cells.write(&mut notation, budget).unwrap();
+        assert!(budget.is_cut() && notation.len() < 64 << 20);
+        assert_eq!(notation.finish().text.matches('y').count(), 1000);
     }
 
     #[test]

@@ -49,8 +49,8 @@ impl Sheet {
                 "table-row" => {
                     let repeats = count(element, "number-rows-repeated");
                     let before = self.row;
-                    for _ in 0..repeats {
-                        if !self.cells(element, budget)? {
+                    for n in 0..repeats {
+                        if n > 0 && budget.is_cut() || !self.cells(element, n > 0, budget)? {
                             break;
                         }
                         self.row = self.row.saturating_add(1);
@@ -64,8 +64,8 @@ impl Sheet {
         Ok(())
     }
 
-    /// The cells of a row; whether it has any text.
-    fn cells(&mut self, row: Element<'_>, budget: &mut Budget) -> Result<bool> {
+    /// The cells of a row, which may repeat the one before it; whether it has any text.
+    fn cells(&mut self, row: Element<'_>, is_repeated: bool, budget: &mut Budget) -> Result<bool> {
         let mut column = 0u32;
         let mut any = false;
         for cell in row.children().filter(|e| e.space() == Space::OdfTable) {
@@ -81,6 +81,9 @@ impl Sheet {
                 if !text.trim().is_empty() {
                     any = true;
                     for at in 0..repeats {
+                        if (is_repeated || at > 0) && !budget.repeat(1, text.len()) {
+                            break;
+                        }
                         self.cells.put(self.row, column.saturating_add(at), &text, budget)?;
                     }
                 }
@@ -117,6 +120,21 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::document::package::tests::zipped;
+
+    #[test]
+    fn repetition_of_words_is_bounded() {
+        let cell = "<a:table-cell a:number-columns-repeated='1000000'><t:p>x</t:p></a:table-cell>".repeat(40);
+        let xml = format!(
+            "<o:document-content xmlns:o='urn:oasis:names:tc:opendocument:xmlns:office:1.0' \
+             xmlns:a='urn:oasis:names:tc:opendocument:xmlns:table:1.0' xmlns:t='urn:oasis:names:tc:opendocument:xmlns:text:1.0'>\
+             <o:body><o:spreadsheet><a:table><a:table-row a:number-rows-repeated='1000000'>{cell}</a:table-row>\
+             </a:table></o:spreadsheet></o:body></o:document-content>"
+        );
+        let bytes = zipped(&[("content.xml", &xml)]);
+        let (mut notation, mut budget) = (Notation::new(), Budget::default());
+        read(&mut Package::open(&bytes).unwrap(), &mut notation, &mut budget).unwrap();
+        assert!(budget.is_cut() && notation.len() < 8 << 20);
+    }
 
     #[test]
     fn repeated_and_merged_cells_are_read() {
