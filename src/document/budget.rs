@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Kind, Result};
 
-/// Bounds on reading one file. Readers call [`Budget::check`] in every loop whose length the file decides and
-/// [`Budget::spend`] before they unpack anything.
+/// Bounds on reading one file. Readers call `check` in every loop whose length the file decides and
+/// `spend` before they unpack anything.
 #[derive(Debug, Clone)]
 pub struct Budget {
     limit: Duration,

@@ -131,8 +131,8 @@ fn reading_finds_what_the_map_finds() {
         let (mut read, mut mapped) = (VectorIndex::open(&path).unwrap(), VectorIndex::open(&path).unwrap());
         read.set_read(true);
         mapped.set_read(false);
-        let some = |number: u32| number % 3 == 0;
-        let few = |number: u32| number % 700 == 0;
+        let some = |number: u32| number.is_multiple_of(3);
+        let few = |number: u32| number.is_multiple_of(700);
         for query in vectors(20, 24, 77).chunks(24) {
             let filters: [Option<&(dyn Fn(u32) -> bool + Sync)>; 3] = [None, Some(&some), Some(&few)];
             for filter in filters {

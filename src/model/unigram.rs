@@ -216,7 +216,7 @@ impl FlatUnigram {
     }
 }
 
-/// To be kept and given to [`FlatUnigram::mapped`].
+/// To be kept and given to `FlatUnigram::mapped`.
 impl AsRef<[u8]> for FlatUnigram {
     fn as_ref(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words)
