@@ -166,9 +166,10 @@ fn explained(e: &Explanation) -> String {
     let dense = format!("dense {:.3} [{cosine}, background {:.3}]", e.dense, e.background);
     let lexical =
         format!("lexical {:.3} [BM25 {:.2}, best {:.2}, full {:.2}]", e.lexical, e.bm25, e.best_bm25, e.full_bm25);
+    let quoted = if e.phrase > 0.0 { format!(" + quoted {:.2}", e.phrase) } else { String::new() };
     let reranked = e.relevance.map_or_else(String::new, |relevance| format!("; reranked {relevance:.3}"));
     format!(
-        "{:.2} · ({dense} + density {:.3} [units found: {}]) + {:.2} · {lexical} = {:.3}{reranked}",
+        "{:.2} · ({dense} + density {:.3} [units found: {}]) + {:.2} · {lexical}{quoted} = {:.3}{reranked}",
         1.0 - e.lexical_weight,
         e.density,
         e.hits,

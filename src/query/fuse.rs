@@ -17,6 +17,8 @@ pub struct Ranking {
     pub lexical_for_codes: f32,
     /// Weight of log10(1 + n), where n is the number of a section's units among the hits, on the normalised dense score.
     pub density: f32,
+    /// What a section gets that holds all phrases which the question quotes, where terms count.
+    pub phrase: f32,
     /// Sections that the lexical index hands over.
     pub lexical_pool: usize,
     /// Candidates that a walk through the graph keeps.
@@ -36,6 +38,7 @@ impl Default for Ranking {
             lexical: 0.35,
             lexical_for_codes: 0.6,
             density: 0.1,
+            phrase: 0.15,
             lexical_pool: 50,
             ef: 128,
             expand_below: 200,
@@ -54,6 +57,8 @@ pub(super) struct Evidence {
     pub(super) hits: usize,
     /// Its BM25 score; 0 when it shares no term.
     pub(super) bm25: f32,
+    /// Share of the quoted phrases that it holds.
+    pub(super) phrases: f32,
 }
 
 /// The scale of one question.
@@ -109,6 +114,8 @@ pub struct Explanation {
     pub lexical: f32,
     /// Weight of `lexical`; `dense + density` has the rest.
     pub lexical_weight: f32,
+    /// What the phrases that the question quotes and the section holds add.
+    pub phrase: f32,
     /// The sum that sections are ranked by; may exceed 1.
     pub score: f32,
     /// What the reranker says of the section, by which the best are ranked anew; `None` without one.
@@ -126,6 +133,7 @@ pub(super) fn explain(ranking: &Ranking, mode: super::Mode, scale: &Scale, evide
         super::Mode::Lexical => 1.0,
         super::Mode::Hybrid => scale.lexical_weight,
     };
+    let phrase = if mode == super::Mode::Dense { 0.0 } else { ranking.phrase * evidence.phrases };
     Explanation {
         cosine: evidence.cosine,
         background: scale.background,
@@ -137,7 +145,8 @@ pub(super) fn explain(ranking: &Ranking, mode: super::Mode, scale: &Scale, evide
         full_bm25: scale.full_bm25,
         lexical,
         lexical_weight,
-        score: (1.0 - lexical_weight) * (dense + density) + lexical_weight * lexical,
+        phrase,
+        score: (1.0 - lexical_weight) * (dense + density) + lexical_weight * lexical + phrase,
         relevance: None,
     }
 }
@@ -161,7 +170,7 @@ mod tests {
             let mut last = f32::MIN;
             for step in 0..=20 {
                 let part = step as f32 / 20.0;
-                let evidence = Evidence { cosine: Some(0.8 + 0.2 * part), hits: step, bm25: 20.0 * part };
+                let evidence = Evidence { cosine: Some(0.8 + 0.2 * part), hits: step, bm25: 20.0 * part, phrases: 0.0 };
                 let score = score(&ranking, mode, &SCALE, &evidence);
                 assert!(score.is_finite() && score >= last);
                 last = score;

@@ -3,6 +3,7 @@
 mod fuse;
 mod highlight;
 mod order;
+mod phrase;
 mod rerank;
 mod response;
 mod searcher;

@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::fuse::{Evidence, Explanation, Ranking, Scale, explain, score};
 use super::highlight::merge;
 use super::order::best;
+use super::phrase::share;
 use super::rerank::{RERANKED, Reranker, rerank};
 use super::support::Question;
 use super::versions::{newest, older_versions};
@@ -362,6 +363,11 @@ impl Searcher {
                     let cosine = self.vectors.score(vector, number)?;
                     evidence.cosine = evidence.cosine.into_iter().chain(cosine).reduce(f32::max);
                 }
+            }
+            if !asked.question.phrases.is_empty() {
+                let row = self.reader.view().section(section)?;
+                let text = format!("{}\n{}", row.heading_path.join("\n"), row.text);
+                evidence.phrases = share(&asked.question.phrases, &text);
             }
             Ok(Candidate { section, evidence, score: 0.0, relevance: None, older: Vec::new() })
         });

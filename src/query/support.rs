@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::phrase::quoted;
 use crate::document::{Format, Span};
 use crate::error::Result;
 use crate::index::LexicalIndex;
@@ -21,6 +22,8 @@ pub(super) struct Question {
     total: f32,
     /// It names a code that stands somewhere in the index.
     pub(super) names_code: bool,
+    /// What stands in quotation marks, see [`quoted`].
+    pub(super) phrases: Vec<String>,
 }
 
 impl Question {
@@ -40,7 +43,7 @@ impl Question {
                 names_code |= lexical.frequency(term)? > 0;
             }
         }
-        Ok(Self { terms, weights, total, names_code })
+        Ok(Self { terms, weights, total, names_code, phrases: quoted(query) })
     }
 
     /// About what BM25 gives a section that holds every term once or twice.
