@@ -22,8 +22,8 @@ use crate::store::{
 
 /// Sections that are read ahead: a model fills its batch from them, and without one they are committed together.
 const TOGETHER: usize = 64;
-/// Files that are read side by side and lie in memory together.
-const READ_TOGETHER: usize = 16;
+/// Files that are read side by side and lie in memory together, and about how many bytes of them.
+const READ_TOGETHER: (usize, u64) = (16, 64 << 20);
 
 /// Compares files with the index and writes what changed; deletes what vanished.
 pub(super) fn update(
@@ -35,8 +35,11 @@ pub(super) fn update(
     summary: &mut IndexSummary,
 ) -> Result<()> {
     progress(Progress::Started { files: found.files.len() });
-    for files in found.files.chunks(READ_TOGETHER) {
+    let mut rest = found.files.as_slice();
+    while !rest.is_empty() {
         interrupt.check()?;
+        let (files, after) = rest.split_at(together(rest));
+        rest = after;
         let mut known = Vec::with_capacity(files.len());
         for file in files {
             known.push(writer.view().document_by_path(&file.name)?);
@@ -55,6 +58,16 @@ pub(super) fn update(
         }
     }
     delete_vanished(writer, found, summary)
+}
+
+/// How many of `files` are read side by side: at least one.
+fn together(files: &[FoundFile]) -> usize {
+    let mut bytes = 0;
+    let fits = |file: &&FoundFile| {
+        bytes += std::fs::metadata(&file.source).map_or(0, |metadata| metadata.len());
+        bytes <= READ_TOGETHER.1
+    };
+    files.iter().take(READ_TOGETHER.0).take_while(fits).count().clamp(1, files.len().max(1))
 }
 
 /// What became of a file since it was indexed.
