@@ -61,9 +61,9 @@ impl Budget {
         self.check()
     }
 
-    /// True when a cell of `length` bytes may be said in as many further `places`. Once it is false, it stays so.
-    pub(crate) fn repeat(&mut self, places: usize, length: usize) -> bool {
-        let (all, bytes) = (self.places.checked_sub(places), self.repeated.checked_sub(places.saturating_mul(length)));
+    /// True when a cell may be said in as many further `places`, which adds `bytes` in all. Once it is false, it stays so.
+    pub(crate) fn repeat(&mut self, places: usize, bytes: usize) -> bool {
+        let (all, bytes) = (self.places.checked_sub(places), self.repeated.checked_sub(bytes));
         match (all, bytes) {
             (Some(all), Some(bytes)) if !self.is_cut => (self.places, self.repeated) = (all, bytes),
             _ => self.is_cut = true,
@@ -106,7 +106,7 @@ mod tests {
     fn repetition_ends_for_good() {
         let mut budget = Budget::default();
         assert!(budget.repeat(1000, 1000) && !budget.is_cut());
-        assert!(!budget.repeat(usize::MAX, 2) && budget.is_cut());
+        assert!(!budget.repeat(1, usize::MAX) && budget.is_cut());
         assert!(!budget.repeat(1, 1));
     }
 }

@@ -1,13 +1,12 @@
 //! A table with cells that span columns and rows, on its way to rows of words.
 //!
 //! A spanning cell stands in every place that it covers, so that each row says by itself what it is about. Rows of headings
-//! become one, because a pipe table has one. What repetition may add is bounded: a small file can ask for a great deal of it.
+//! become one, because a pipe table has one. What repetition may add to a file is bounded by its [`Budget`].
+
+use super::budget::Budget;
 
 /// Columns that one cell may span.
 const WIDEST: usize = 100;
-/// Places that spanning cells of one table may cover, and bytes that this may add.
-const REPEATS: usize = 1 << 20;
-const REPEATED: usize = 4 << 20;
 
 #[derive(Debug, Default)]
 struct Cell {
@@ -29,8 +28,7 @@ pub(crate) struct Grid {
     reaching: Vec<Option<(usize, usize)>>,
     /// The next free column.
     column: usize,
-    /// Places filled by repetition, and whether it was cut short.
-    repeats: usize,
+    /// Whether repetition was cut short.
     cut: bool,
     /// Whether a cell is open.
     pub(crate) in_cell: bool,
@@ -38,8 +36,8 @@ pub(crate) struct Grid {
 
 impl Grid {
     /// Begins a row.
-    pub(crate) fn row(&mut self, is_head: bool) {
-        self.end_row();
+    pub(crate) fn row(&mut self, is_head: bool, budget: &mut Budget) {
+        self.end_row(budget);
         self.rows.push(Vec::new());
         self.heads.push(is_head);
         self.column = 0;
@@ -47,17 +45,17 @@ impl Grid {
     }
 
     /// Fills the columns that cells of earlier rows reach into, behind the last cell of the row.
-    fn end_row(&mut self) {
+    fn end_row(&mut self, budget: &mut Budget) {
         if !self.rows.is_empty() {
             while self.column < self.reaching.len() {
-                self.skip_reached();
+                self.skip_reached(budget);
                 self.column += 1;
             }
         }
     }
 
     /// Moves to the next column that no earlier row reaches into.
-    fn skip_reached(&mut self) {
+    fn skip_reached(&mut self, budget: &mut Budget) {
         while let Some(slot) = self.reaching.get_mut(self.column)
             && let Some((cell, left)) = slot
         {
@@ -68,14 +66,13 @@ impl Grid {
             }
             self.set(cell);
             self.column += 1;
-            self.repeat();
+            self.repeat(budget);
         }
     }
 
     /// Counts a place filled by repetition; too many end all spans.
-    fn repeat(&mut self) {
-        self.repeats += 1;
-        if self.repeats > REPEATS {
+    fn repeat(&mut self, budget: &mut Budget) {
+        if !budget.repeat(1, 0) {
             self.reaching.clear();
             self.cut = true;
         }
@@ -92,16 +89,16 @@ impl Grid {
     }
 
     /// Begins a cell. A `down` of 0 reaches to the end of the table.
-    pub(crate) fn cell(&mut self, is_heading: bool, across: usize, down: usize) {
-        if self.rows.is_empty() {
-            self.row(false);
+    pub(crate) fn cell(&mut self, is_heading: bool, across: usize, down: usize, budget: &mut Budget) {
+        if self.rows.is_empty() || self.column == usize::MAX {
+            self.row(false, budget);
         }
-        self.skip_reached();
+        self.skip_reached(budget);
         let cell = self.cells.len();
         self.cells.push(Cell { is_heading, ..Cell::default() });
         for n in 0..across.clamp(1, WIDEST) {
             if n > 0 {
-                self.repeat();
+                self.repeat(budget);
                 if self.cut {
                     break;
                 }
@@ -120,8 +117,8 @@ impl Grid {
     }
 
     /// Ends the group of rows: no cell reaches out of it.
-    pub(crate) fn end_group(&mut self) {
-        self.end_row();
+    pub(crate) fn end_group(&mut self, budget: &mut Budget) {
+        self.end_row(budget);
         self.reaching.clear();
         self.column = usize::MAX;
         self.in_cell = false;
@@ -145,11 +142,11 @@ impl Grid {
     }
 
     /// The rows, whether the first one names the columns, and whether repetition was cut short.
-    pub(crate) fn finish(mut self) -> (Vec<Vec<String>>, bool, bool) {
-        self.end_row();
+    pub(crate) fn finish(mut self, budget: &mut Budget) -> (Vec<Vec<String>>, bool, bool) {
+        self.end_row(budget);
         let heads = self.head_rows();
         let mut used = vec![false; self.cells.len()];
-        let (mut spent, mut cut) = (0, self.cut);
+        let mut cut = self.cut;
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len());
         for row in &self.rows {
             let mut words = Vec::with_capacity(row.len());
@@ -158,12 +155,11 @@ impl Grid {
                     words.push(String::new());
                     continue;
                 };
-                if std::mem::replace(&mut used[cell], true) {
-                    spent += self.cells[cell].text.len() + size_of::<String>();
-                    if spent > REPEATED {
-                        cut = true;
-                        continue;
-                    }
+                if std::mem::replace(&mut used[cell], true) && !budget.repeat(0, self.cells[cell].text.len()) {
+                    // The place stays, so that what follows keeps its column.
+                    cut = true;
+                    words.push(String::new());
+                    continue;
                 }
                 words.push(self.cells[cell].text.clone());
             }
@@ -217,18 +213,19 @@ mod tests {
     use super::*;
 
     fn filled(cells: &[(usize, &str, usize, usize)]) -> (Vec<Vec<String>>, bool, bool) {
+        let budget = &mut Budget::default();
         let mut grid = Grid::default();
         let mut last = usize::MAX;
         for &(row, text, across, down) in cells {
             if row != last {
-                grid.row(false);
+                grid.row(false, budget);
                 last = row;
             }
-            grid.cell(text.starts_with('*'), across, down);
+            grid.cell(text.starts_with('*'), across, down, budget);
             grid.push(text.trim_start_matches('*'));
             grid.plain();
         }
-        grid.finish()
+        grid.finish(budget)
     }
 
     #[test]
@@ -259,6 +256,25 @@ mod tests {
         let text = "x".repeat(1 << 16);
         let cells: Vec<_> = (0..100).map(|row| (row, text.as_str(), 100, 60_000)).collect();
         let (rows, _, cut) = filled(&cells);
-        assert!(cut && rows.iter().flatten().map(String::len).sum::<usize>() < 16 << 20);
+        assert!(cut && rows.iter().flatten().map(String::len).sum::<usize>() < 32 << 20);
+    }
+
+    #[test]
+    fn cells_behind_one_that_is_not_repeated_keep_their_column() {
+        let text = "x".repeat(20 << 20);
+        let (rows, _, cut) = filled(&[(0, &text, 1, 2), (0, "a", 1, 1), (1, "b", 1, 1), (2, "c", 1, 1)]);
+        assert!(cut && rows.get(1).is_some_and(|row| row == &["", "b"]));
+    }
+
+    #[test]
+    fn a_cell_behind_a_group_begins_a_row() {
+        let budget = &mut Budget::default();
+        let mut grid = Grid::default();
+        grid.cell(false, 1, 1, budget);
+        grid.push("a");
+        grid.end_group(budget);
+        grid.cell(false, 1, 1, budget);
+        grid.push("b");
+        assert_eq!(grid.finish(budget).0, [["a"], ["b"]]);
     }
 }

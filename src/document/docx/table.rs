@@ -58,7 +58,9 @@ pub(super) fn grid<'b>(table: &'b Table, budget: &mut Budget) -> Result<Grid<'b>
             let length = texts.get(text).map_or(0, String::len);
             budget.spend((covered * (size_of::<Option<Place>>() + length)) as u64)?;
             let first = usize::from(above.is_none());
-            let shown = if budget.repeat(covered.saturating_sub(first), length) { covered } else { covered.min(first) };
+            let again = covered.saturating_sub(first);
+            let is_shown = budget.repeat(again, again.saturating_mul(length));
+            let shown = if is_shown { covered } else { covered.min(first) };
             places.extend(std::iter::repeat_n(Some(Place { cell: cells, text }), shown));
             places.extend(std::iter::repeat_n(None, covered - shown));
             cells += 1;

@@ -15,11 +15,12 @@ use crate::document::notation::Notation;
 use crate::error::Result;
 
 /// Writes all of `tree` that is selected.
-pub(super) fn write(tree: &Tree, selection: &Selection, notation: &mut Notation, budget: &Budget) -> Result<()> {
+pub(super) fn write(tree: &Tree, selection: &Selection, notation: &mut Notation, budget: &mut Budget) -> Result<()> {
     let mut writer = Writer {
         tree,
         selection,
         notation,
+        budget,
         line: Line::default(),
         places: Vec::new(),
         lists: Vec::new(),
@@ -36,7 +37,7 @@ pub(super) fn write(tree: &Tree, selection: &Selection, notation: &mut Notation,
     while let Some(id) = at {
         steps += 1;
         if steps.is_multiple_of(1024) {
-            budget.check()?;
+            writer.budget.check()?;
         }
         let descend = writer.enter(id);
         at = tree.first(id).filter(|_| descend);
@@ -74,6 +75,7 @@ pub(super) struct Writer<'a> {
     pub(super) tree: &'a Tree,
     selection: &'a Selection,
     notation: &'a mut Notation,
+    budget: &'a mut Budget,
     pub(super) line: Line,
     places: Vec<(Id, Place)>,
     lists: Vec<List>,
@@ -153,7 +155,7 @@ impl Writer<'_> {
             "table" => self.leave_table(id),
             "thead" | "tbody" | "tfoot" => {
                 if let Some((_, Some(grid))) = self.tables.last_mut() {
-                    grid.end_group();
+                    grid.end_group(self.budget);
                 }
             }
             "td" | "th" => self.leave_cell(),
@@ -381,7 +383,7 @@ impl Writer<'_> {
         self.block_edge();
         let in_head = self.tree.parent(id).is_some_and(|parent| self.tree.name(parent) == "thead");
         if let Some((_, Some(grid))) = self.tables.last_mut() {
-            grid.row(in_head);
+            grid.row(in_head, self.budget);
         }
     }
 
@@ -390,7 +392,7 @@ impl Writer<'_> {
         let span = |key| self.tree.attribute(id, key).and_then(|value| value.trim().parse::<usize>().ok());
         let (across, down) = (span("colspan").unwrap_or(1), span("rowspan").unwrap_or(1));
         if let Some((_, Some(grid))) = self.tables.last_mut() {
-            grid.cell(name == "th", across, down);
+            grid.cell(name == "th", across, down, self.budget);
         }
     }
 
@@ -407,7 +409,7 @@ impl Writer<'_> {
             return;
         }
         let Some((_, Some(grid))) = self.tables.pop() else { return };
-        let (rows, header, cut) = grid.finish();
+        let (rows, header, cut) = grid.finish(self.budget);
         self.cut_tables += usize::from(cut);
         if self.in_grid_cell() {
             // A table in a cell of another one: its rows on one line.
@@ -445,7 +447,7 @@ fn is_line_numbers(code: &str) -> bool {
         if expected.is_some_and(|expected| number != expected) {
             return false;
         }
-        expected = Some(number + 1);
+        expected = number.checked_add(1);
         count += 1;
     }
     count > 2

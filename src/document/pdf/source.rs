@@ -9,10 +9,10 @@ use encoding_rs::{GB18030, UTF_16BE, UTF_16LE};
 use flate2::read::ZlibDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 use hayro_syntax::Filter;
-use hayro_syntax::object::{Dict, Stream};
+use hayro_syntax::object::{Array, Dict, Object, Stream};
 
 use crate::document::Budget;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 /// Deflate makes at most so many bytes of one; LZW as a PDF allows it stays below that.
 const DEFLATE_RATIO: u64 = 1032;
@@ -59,11 +59,35 @@ pub(super) fn unpack(stream: &Stream<'_>, budget: &mut Budget) -> Result<Unpacke
         };
         budget.spend(if measured > LARGEST { u64::MAX } else { measured })?;
     }
+    if !has_rows_that_fit(stream) {
+        return Ok(Unpacked::default());
+    }
     let Ok(data) = stream.decoded_data() else { return Ok(Unpacked::default()) };
     budget.spend(data.len() as u64)?;
     // The crate takes what it can get of a damaged deflate stream; all other filters fail when they do not fit.
     let is_whole = !filters.contains(&Filter::FlateDecode) || has_predictor || filters.len() > 1;
     Ok(Unpacked { data: data.into_owned(), is_whole })
+}
+
+/// Samples in a row of data that a predictor changed. The crate makes room for a whole row before it looks at the data, and
+/// a program that cannot have so much memory ends at once.
+const LONGEST_ROW: usize = 1 << 24;
+/// Samples of a pixel; more of them at 16 bits each are too many for the crate, and for any picture.
+const MOST_COLORS: usize = 15;
+
+/// False for parameters of filters whose rows no page has.
+fn has_rows_that_fit(stream: &Stream<'_>) -> bool {
+    let fit = |parameters: &Dict<'_>| {
+        let columns = parameters.get::<usize>("Columns").unwrap_or(1);
+        let byte = |key: &str| parameters.get::<u8>(key);
+        let bits = byte("Colors").unwrap_or(1).checked_mul(byte("BitsPerComponent").unwrap_or(8));
+        (1..=LONGEST_ROW).contains(&columns) && bits.is_some_and(|bits| bits > 0)
+    };
+    ["DecodeParms", "DP"].into_iter().all(|key| match stream.dict().get::<Object<'_>>(key) {
+        Some(Object::Dict(parameters)) => fit(&parameters),
+        Some(Object::Array(all)) => all.iter::<Object<'_>>().filter_map(Object::into_dict).all(|one| fit(&one)),
+        _ => true,
+    })
 }
 
 /// Inflates a stream with its checksum, to a little over `limit` at most; false where it is damaged or cut off.
@@ -87,10 +111,19 @@ fn inflate(packed: &[u8], limit: u64) -> (Vec<u8>, bool) {
 /// Takes what the object and cross-reference streams of `file` unpack to off the budget: opening the file unpacks them.
 ///
 /// # Errors
-/// The budget is used up.
+/// The budget is used up, or the rows of a stream are longer than any.
 pub(super) fn measure_object_streams(file: &[u8], budget: &mut Budget) -> Result<()> {
     /// The dictionary of such a stream is no longer than this.
     const DICTIONARY: usize = 4096;
+    // The crate unpacks these by itself, so their rows are looked at before, as `unpack` does with those of the others.
+    for (key, most) in [(&b"/Columns"[..], LONGEST_ROW), (b"/Colors", MOST_COLORS)] {
+        if let Some(number) = numbers_after(file, key).find(|&number| number > most) {
+            return Err(Error::new(Kind::Format, "the PDF is damaged")
+                .expected(format!("rows of at most {LONGEST_ROW} samples of {MOST_COLORS} colors"))
+                .found(format!("{number} of them"))
+                .hint("open it in a PDF reader and print it to a new PDF"));
+        }
+    }
     for mark in [&b"/ObjStm"[..], b"/XRef"] {
         let mut at = 0;
         while let Some(found) = file.get(at..).and_then(|rest| find(rest, mark)) {
@@ -104,6 +137,17 @@ pub(super) fn measure_object_streams(file: &[u8], budget: &mut Budget) -> Result
         }
     }
     Ok(())
+}
+
+/// The numbers that follow `key` anywhere in `file`.
+fn numbers_after<'f>(file: &'f [u8], key: &'f [u8]) -> impl Iterator<Item = usize> + 'f {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += find(file.get(at..)?, key)? + key.len();
+        let value = file.get(at..)?.trim_ascii_start();
+        let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
+        Some(digits.fold(0usize, |n, digit| n.saturating_mul(10).saturating_add(usize::from(digit - b'0'))))
+    })
 }
 
 /// What `packed` inflates to, counted up to a little over `limit`.
@@ -200,6 +244,14 @@ mod tests {
         assert_eq!(text_string(b"\xca\xd6\xb2\xe1 v1"), "手册 v1");
         assert_eq!(text_string(b"caf\xe9 \x84 x"), "café — x");
         assert_eq!(text_string(b"a\nb"), "a b");
+    }
+
+    #[test]
+    fn rows_that_take_all_memory_are_refused_before_they_are_made() {
+        let budget = &mut Budget::default();
+        let file = b"1 0 obj <</Type/XRef/DecodeParms<</Predictor 2/BitsPerComponent 16/Columns 99999999999999>>>>";
+        assert!(measure_object_streams(file, budget).unwrap_err().to_string().contains("99999999999999 of them"));
+        assert!(measure_object_streams(b"<</Columns 5000/K -1/Colors 4>> /Columns", budget).is_ok());
     }
 
     #[test]

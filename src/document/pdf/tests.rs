@@ -262,3 +262,29 @@ fn a_small_budget_ends_the_reading() {
     let mut budget = Budget::new(std::time::Duration::from_secs(60), 100);
     assert!(read(&bytes, &mut budget).unwrap_err().to_string().contains("unpacks to too much"));
 }
+
+#[test]
+fn rows_that_no_page_has_are_damage_of_their_stream() {
+    let rest = line("rest", 50, 700);
+    for parameters in ["/Predictor 12/Colors 9/BitsPerComponent 99", "/Predictor 2/BitsPerComponent 16/Columns 0"] {
+        for around in [["<<", ">>"], ["[null<<", ">>]"]] {
+            let [open, close] = around;
+            let objects = vec![
+                b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+                b"<</Type/Pages/Count 1/Kids[3 0 R]>>".to_vec(),
+                format!("<</Type/Page/Parent 2 0 R/Contents[4 0 R 5 0 R]/Resources<</Font<</F {HELVETICA}>>>>>>")
+                    .into_bytes(),
+                stream(
+                    &format!("/Filter[/ASCIIHexDecode/LZWDecode]/DecodeParms{open}{parameters}{close}"),
+                    b"800b6050220c0c8501>",
+                ),
+                stream("", rest.as_bytes()),
+            ];
+            let out = read(&file(&objects, "", true), &mut Budget::default()).unwrap();
+            assert_eq!(out.text, "rest\n");
+            let is_single = open == "<<";
+            // Parameters that are no list do not count for a list of filters.
+            assert!(is_single || !out.skipped.is_empty(), "{:?}", out.skipped);
+        }
+    }
+}

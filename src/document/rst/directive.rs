@@ -145,18 +145,18 @@ impl Parser<'_> {
         let heads = count("header-rows");
         let mut grid = Grid::default();
         for (n, row) in bulleted(&directive.content).into_iter().enumerate() {
-            grid.row(n < heads);
+            grid.row(n < heads, self.budget);
             for cell in bulleted(&row) {
                 let is_plain = !is_bold(&cell);
                 let words = self.cell(&cell)?;
-                grid.cell(false, 1, 1);
+                grid.cell(false, 1, 1, self.budget);
                 grid.push(&words);
                 if is_plain && !words.is_empty() {
                     grid.plain();
                 }
             }
         }
-        self.out.table(grid);
+        self.out.table(grid, self.budget);
         Ok(())
     }
 
@@ -182,15 +182,15 @@ impl Parser<'_> {
         let heads = count + usize::from(!header.is_empty());
         let mut grid = Grid::default();
         for (n, row) in csv::rows(&text, delimiter).into_iter().enumerate() {
-            grid.row(n < heads);
+            grid.row(n < heads, self.budget);
             for cell in row {
                 let words = self.cell(&cell.lines().map(str::trim_end).collect::<Vec<_>>())?;
-                grid.cell(false, 1, 1);
+                grid.cell(false, 1, 1, self.budget);
                 grid.push(&words);
                 grid.plain();
             }
         }
-        self.out.table(grid);
+        self.out.table(grid, self.budget);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Where blocks go: to the text, or to the cell of a table that is being read.
 
+use crate::document::budget::Budget;
 use crate::document::grid::Grid;
 use crate::document::notation::{Extracted, Notation, one_line};
 
@@ -92,9 +93,9 @@ impl Out {
     }
 
     /// A table; one in a cell becomes a line. True if repetition was cut short.
-    pub(super) fn table(&mut self, grid: Grid) {
+    pub(super) fn table(&mut self, grid: Grid, budget: &mut Budget) {
         self.write_lead();
-        let (rows, header, cut) = grid.finish();
+        let (rows, header, cut) = grid.finish(budget);
         if cut {
             self.skipped("a table", "with cells that span too much; they are not repeated everywhere");
         }

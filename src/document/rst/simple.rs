@@ -71,7 +71,7 @@ pub(super) fn read(parser: &mut Parser<'_>, lines: &[&str]) -> Result<()> {
         }
     }
     write(parser, &mut grid, &mut row, &columns, None, is_head)?;
-    parser.out.table(grid);
+    parser.out.table(grid, parser.budget);
     Ok(())
 }
 
@@ -119,7 +119,7 @@ fn write(
         row.clear();
         return Ok(());
     }
-    grid.row(is_head);
+    grid.row(is_head, parser.budget);
     let spans = spans.map_or_else(|| columns.to_vec(), segments);
     let mut cells = std::mem::take(row).into_iter();
     let mut column = 0;
@@ -137,7 +137,7 @@ fn write(
             .collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let words = parser.cell(&lines)?;
-        grid.cell(false, count.max(1), 1);
+        grid.cell(false, count.max(1), 1, parser.budget);
         grid.push(&words);
         if !words.is_empty() && !is_bold(&lines) {
             grid.plain();

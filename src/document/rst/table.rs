@@ -194,7 +194,7 @@ fn write(parser: &mut Parser<'_>, rows: &[Vec<char>], frames: &[Frame], head: us
     for frame in sorted {
         if row != Some(frame.top) {
             row = Some(frame.top);
-            grid.row(frame.top < head);
+            grid.row(frame.top < head, parser.budget);
         }
         let lines: Vec<String> = rows[frame.top + 1..frame.bottom]
             .iter()
@@ -202,13 +202,18 @@ fn write(parser: &mut Parser<'_>, rows: &[Vec<char>], frames: &[Frame], head: us
             .collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let words = parser.cell(&lines)?;
-        grid.cell(false, between(&lefts, frame.left, frame.right), between(&tops, frame.top, frame.bottom));
+        grid.cell(
+            false,
+            between(&lefts, frame.left, frame.right),
+            between(&tops, frame.top, frame.bottom),
+            parser.budget,
+        );
         grid.push(&words);
         if !words.is_empty() && !is_bold(&lines) {
             grid.plain();
         }
     }
-    parser.out.table(grid);
+    parser.out.table(grid, parser.budget);
     Ok(())
 }
 
@@ -235,16 +240,16 @@ fn by_lines(parser: &mut Parser<'_>, lines: &[&str]) -> Result<()> {
         }
     }
     finish_row(parser, &mut grid, &mut cells, false)?;
-    parser.out.table(grid);
+    parser.out.table(grid, parser.budget);
     Ok(())
 }
 
 fn finish_row(parser: &mut Parser<'_>, grid: &mut Grid, cells: &mut Vec<String>, is_head: bool) -> Result<()> {
     if cells.iter().any(|cell| !cell.trim().is_empty()) {
-        grid.row(is_head);
+        grid.row(is_head, parser.budget);
         for cell in cells.iter() {
             let words = parser.cell(&cell.lines().collect::<Vec<_>>())?;
-            grid.cell(false, 1, 1);
+            grid.cell(false, 1, 1, parser.budget);
             grid.push(&words);
             grid.plain();
         }

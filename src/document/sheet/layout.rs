@@ -98,7 +98,7 @@ impl Cells {
                 let columns = merge.left..=merge.right.min(widest);
                 let places = columns.clone().count();
                 budget.spend(COST.saturating_mul(places as u64))?;
-                if !budget.repeat(places, value.to - value.from) {
+                if !budget.repeat(places, places.saturating_mul(value.to - value.from)) {
                     break;
                 }
                 for column in columns.filter(|&column| (row, column) != at) {

@@ -9,6 +9,8 @@ use crate::error::{Error, Kind, Result};
 
 /// Repetitions of one row or cell that has text. Programs repeat empty ones to the end of the sheet.
 const REPEATS: u32 = 1 << 20;
+/// Places that a cell of a repeated row counts for: its row is as wide as the table, and says nothing new.
+const AGAIN: usize = 64;
 
 /// Writes all sheets.
 ///
@@ -81,7 +83,8 @@ impl Sheet {
                 if !text.trim().is_empty() {
                     any = true;
                     for at in 0..repeats {
-                        if (is_repeated || at > 0) && !budget.repeat(1, text.len()) {
+                        let places = if is_repeated { AGAIN } else { usize::from(at > 0) };
+                        if places > 0 && !budget.repeat(places, text.len()) {
                             break;
                         }
                         self.cells.put(self.row, column.saturating_add(at), &text, budget)?;
