@@ -284,11 +284,13 @@ impl Notation {
 fn reads_as_block(line: &str) -> bool {
     let hashes = line.len() - line.trim_start_matches('#').len();
     let is_rule = |mark: char| line.chars().all(|c| c == mark || c == ' ') && line.contains(mark);
-    (1..=6).contains(&hashes) && line[hashes..].chars().next().is_none_or(char::is_whitespace)
+    // Readers of Chinese text take `##安装` for a heading, too.
+    let is_heading = |c: char| c.is_whitespace() || is_wide(c);
+    (1..=6).contains(&hashes) && line[hashes..].chars().next().is_none_or(is_heading)
         || line.starts_with(['|', '>', '<'])
         || line.starts_with("```")
         || line.starts_with("~~~")
-        || ['-', '=', '*', '_'].into_iter().any(is_rule)
+        || ['-', '=', '*', '_', '+'].into_iter().any(is_rule)
 }
 
 /// `text` on one line, white space collapsed. Between two Chinese characters a line end leaves no space.

@@ -1,7 +1,7 @@
 //! The title of a document.
 
-use super::markdown::{self, Heading, collapse, front_matter};
-use super::{Format, text_lines};
+use super::markdown::{self, Heading, collapse};
+use super::{Format, front, text_lines};
 
 /// Bytes at the start of a document in which the title is looked for.
 const HEAD: usize = 256 * 1024;
@@ -13,7 +13,7 @@ const COLUMNS: usize = 100;
 pub(super) fn find(text: &str, format: Format) -> Option<String> {
     match format {
         Format::Markdown => {
-            if let Some(title) = front_matter(text).and_then(|range| title_key(&text[range])) {
+            if let Some(title) = front::title(text) {
                 return Some(title);
             }
             let headings = markdown::headings(text);
@@ -61,20 +61,6 @@ pub(crate) fn leading_title(text: &str, headings: &[Heading]) -> usize {
 /// The first headings as one line.
 pub(crate) fn join(headings: &[Heading]) -> String {
     headings.iter().map(|h| h.title.as_str()).collect::<Vec<_>>().join(" ")
-}
-
-/// The value of `title:` in YAML front matter, without quotes.
-fn title_key(yaml: &str) -> Option<String> {
-    for line in text_lines(yaml) {
-        if let Some(value) = yaml[line.start..line.end].strip_prefix("title:") {
-            let value = value.trim();
-            let quoted = ['"', '\''].iter().find_map(|&q| value.strip_prefix(q)?.strip_suffix(q));
-            let title = collapse(quoted.unwrap_or(value));
-            // `>` and `|` start a block on the next lines, which is rare enough for titles to be left out.
-            return (!title.is_empty() && !matches!(title.as_str(), "|" | ">" | ">-" | "|-")).then_some(title);
-        }
-    }
-    None
 }
 
 /// A first line that is short, ends without sentence punctuation and stands apart from what follows.

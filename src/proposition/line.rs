@@ -1,5 +1,6 @@
 //! Lines that need no unit of their own, and the marks in front of those that do.
 
+use crate::document::markup::is_only_tags;
 use crate::proposition::lexis::is_content;
 
 /// Why a sentence is kept with its neighbours as one unit.
@@ -8,10 +9,13 @@ pub(super) const CONTENTS: &str = "an entry of a contents list";
 /// Why a label has no unit of its own.
 pub(super) const LABEL: &str = "a label";
 
-/// Why a line needs no unit: it holds no words, or is a page number between dashes.
+/// Why a line needs no unit: it holds no words, or only tags, or is a page number between dashes.
 pub(super) fn says_nothing(text: &str) -> Option<&'static str> {
     if !text.chars().any(is_content) {
         return Some("no words");
+    }
+    if text.trim_start().starts_with('<') && is_only_tags(text) {
+        return Some("tags without words");
     }
     let dash = |c: char| matches!(c, '-' | '–' | '—');
     let inner = text.trim().strip_prefix(dash).and_then(|t| t.strip_suffix(dash)).map(str::trim);

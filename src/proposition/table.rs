@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use crate::document::{Span, collapse};
 use crate::proposition::entities::entities;
 use crate::proposition::gates::refers;
+use crate::proposition::html_table;
 use crate::proposition::lexis::{is_chinese, is_content};
 use crate::proposition::{Passage, Sentence, SentenceKind, Unit, UnitKind};
 
@@ -23,7 +24,7 @@ pub(crate) enum Row {
 /// The rows of the passage's tables that are headers or have statements, by the start of their sentence. Linear in the
 /// length of the passage.
 pub(crate) fn rows(passage: &Passage<'_>, chars: &[char]) -> HashMap<usize, Row> {
-    let mut found = HashMap::new();
+    let mut found = html_table::rows(passage, chars);
     let sentences = passage.sentences;
     let mut at = 0;
     if let Some(headers) = carried(passage) {
@@ -113,9 +114,7 @@ fn statements(
     if headers.iter().all(|cell| cell.text.is_empty()) {
         return false;
     }
-    let subject = caption.as_ref().map(|(text, _)| text.as_str());
-    let subject = subject.or_else(|| passage.heading_path.last().map(|h| h.as_str())).unwrap_or(passage.title);
-    let subject = collapse(subject.trim_end_matches(['。', '.', '：', ':', ' ']));
+    let subject = subject(passage, caption.as_ref().map(|(text, _)| text.as_str()));
     let mut used = vec![false; headers.len()];
     for (n, row) in table.iter().enumerate() {
         // A row that was cut for its length shares its line with the next piece.
@@ -144,8 +143,14 @@ fn statements(
     headers.iter().zip(&used).all(|(header, used)| *used || header.text.is_empty())
 }
 
+/// What the rows of a table are about: its caption, else the heading above it.
+pub(super) fn subject(passage: &Passage<'_>, caption: Option<&str>) -> String {
+    let subject = caption.or_else(|| passage.heading_path.last().map(|h| h.as_str())).unwrap_or(passage.title);
+    collapse(subject.trim_end_matches(['。', '.', '：', ':', ' ']))
+}
+
 /// `subject, header: value; header: value`; a value without header stands alone.
-fn statement(subject: &str, headers: &[Cell], values: &[Cell]) -> String {
+pub(super) fn statement(subject: &str, headers: &[Cell], values: &[Cell]) -> String {
     let mut parts = Vec::new();
     let chinese = headers.iter().chain(values).any(|cell| is_chinese(&cell.text));
     let (colon, stop, comma) = if chinese { ("：", "；", "，") } else { (": ", "; ", ", ") };
@@ -166,7 +171,7 @@ fn fitting(chars: &[char], row: Span, columns: usize) -> Option<Vec<Cell>> {
 }
 
 /// `同上`, `see above`, `该值`: a cell that says nothing without its neighbours.
-fn points_elsewhere(cell: &str) -> bool {
+pub(super) fn points_elsewhere(cell: &str) -> bool {
     const SAME: &[&str] =
         &["同上", "同左", "同前", "〃", "\"", "''", "ditto", "same as above", "as above", "see above"];
     let plain = cell.trim_matches(['（', '）', '(', ')', ' ', '.', '。']).to_lowercase();
@@ -174,7 +179,7 @@ fn points_elsewhere(cell: &str) -> bool {
 }
 
 /// `表 3 主轴参数`, `Table 3: Spindle data`: the words and where they stand.
-fn caption(chars: &[char], span: Span) -> Option<(String, Span)> {
+pub(super) fn caption(chars: &[char], span: Span) -> Option<(String, Span)> {
     /// Longer ones are sentences about a table.
     const MAX: usize = 80;
     let text = line(chars, span);
@@ -190,11 +195,11 @@ fn caption(chars: &[char], span: Span) -> Option<(String, Span)> {
 
 /// A cell of a row.
 #[derive(Debug, Clone, PartialEq)]
-struct Cell {
+pub(super) struct Cell {
     /// Without surrounding white space.
-    span: Span,
+    pub(super) span: Span,
     /// Its words: markup taken off, escapes undone.
-    text: String,
+    pub(super) text: String,
 }
 
 /// The cells of a row between unescaped bars; `code`: bars inside code spans part nothing.

@@ -3,17 +3,10 @@
 //! Works line by line, so that any fragment of a document can be read: a section may start in the middle of a list. Every
 //! character that is no white space lies in exactly one piece. Linear in the length of the text.
 
-use super::classify::{
-    columns, fence, html_close, is_atx, is_definition, is_empty_html, is_field, is_links_only, is_rule, is_sentence,
-    is_setext, is_table_rule, starter,
-};
+use super::classify::is_sentence;
 use super::long::{self, Body};
-use super::matter::{is_formula, is_grid, is_indented, is_indented_code, is_verbatim_line, math_block};
-use super::{outline, sentence};
-use crate::document::{Format, Line, front_matter, text_lines};
-
-/// Plain-text lines wider than this are not wrapped by hand: each is a paragraph.
-const WRAPPED: usize = 160;
+use super::sentence;
+use crate::document::{Format, Line};
 
 /// What a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +61,16 @@ pub(crate) struct Piece {
 
 /// The pieces of `text`, in order.
 pub(crate) fn pieces(text: &str, format: Format) -> Vec<Piece> {
-    let mut reader = Reader { text, format, pieces: Vec::new(), run: None, blank: true, in_list: false };
+    let mut reader = Reader {
+        text,
+        format,
+        pieces: Vec::new(),
+        run: None,
+        blank: true,
+        margin: 0,
+        in_table: false,
+        unclosed: Vec::new(),
+    };
     match format {
         Format::Markdown => reader.markdown(),
         Format::PlainText => reader.plain(),
@@ -79,292 +81,59 @@ pub(crate) fn pieces(text: &str, format: Format) -> Vec<Piece> {
 
 /// Lines gathered for one paragraph or list item.
 #[derive(Clone, Copy)]
-struct Run {
-    line: usize,
-    start: usize,
-    end: usize,
-    block: Block,
-    cut: Cut,
+pub(super) struct Run {
+    pub(super) line: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) block: Block,
+    pub(super) cut: Cut,
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    format: Format,
-    pieces: Vec<Piece>,
-    run: Option<Run>,
+/// What has been read of a text. How its lines are read is the job of the formats.
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+    pub(super) format: Format,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) run: Option<Run>,
     /// True after a blank line and at the start.
-    blank: bool,
-    /// True under a list item, where indentation is no code.
-    in_list: bool,
+    pub(super) blank: bool,
+    /// The column in which the text of the open list item or callout begins; code is indented four further.
+    pub(super) margin: usize,
+    /// True between `<table>` and `</table>`, where indentation is no code.
+    pub(super) in_table: bool,
+    /// Closing marks that do not stand in the rest of the text.
+    pub(super) unclosed: Vec<&'static str>,
 }
 
 impl<'a> Reader<'a> {
-    fn content(&self, line: &Line) -> &'a str {
+    pub(super) fn content(&self, line: &Line) -> &'a str {
         &self.text[line.start..line.end]
     }
 
     /// Byte range of `range` without surrounding white space.
-    fn trimmed(&self, start: usize, end: usize) -> (usize, usize) {
+    pub(super) fn trimmed(&self, start: usize, end: usize) -> (usize, usize) {
         let raw = &self.text[start..end];
         let start = start + (raw.len() - raw.trim_start().len());
         (start, start + raw.trim().len())
     }
 
-    fn markdown(&mut self) {
-        let mut lines = text_lines(self.text).peekable();
-        if let Some(front) = front_matter(self.text) {
-            self.verbatim(front.start, front.end, Cut::Entry);
-            while lines.peek().is_some_and(|line| line.start < front.end) {
-                lines.next();
-            }
-        }
-        let mut in_table = false;
-        let mut open_comments = true;
-        while let Some(line) = lines.next() {
-            let content = self.content(&line);
-            let trimmed = content.trim();
-            let bare = trimmed.trim_start_matches(['>', ' ']);
-            if bare.is_empty() && !trimmed.starts_with('>') {
-                self.flush();
-                (self.blank, in_table) = (true, false);
-                continue;
-            }
-            if let Some(fence) = fence(bare) {
-                self.flush();
-                let mut end = line.end;
-                for inner in lines.by_ref() {
-                    end = inner.end;
-                    let inner = self.content(&inner).trim().trim_start_matches(['>', ' ']);
-                    if inner.starts_with(fence) && inner.trim_start_matches(&fence[..1]).is_empty() {
-                        break;
-                    }
-                }
-                let cut = self.paragraph_cut();
-                self.verbatim(line.start, end, cut);
-                continue;
-            }
-            if let Some(close) = html_close(bare).filter(|_| open_comments) {
-                let from = line.start + content.find('<').unwrap_or(0);
-                match self.text[from + 1..].find(close) {
-                    Some(at) => {
-                        self.flush();
-                        let stop = from + 1 + at + close.len();
-                        let mut last = line;
-                        while last.end < stop {
-                            match lines.next() {
-                                Some(next) => last = next,
-                                None => break,
-                            }
-                        }
-                        let cut = self.paragraph_cut();
-                        // Text behind a comment on its last line stays text.
-                        if self.text[stop.min(last.end)..last.end].trim().is_empty() {
-                            self.verbatim(line.start, last.end, cut);
-                        } else {
-                            self.verbatim(line.start, stop, cut);
-                            self.run = Some(Run {
-                                line: stop,
-                                start: stop,
-                                end: last.end,
-                                block: Block::Prose,
-                                cut: Cut::Nested,
-                            });
-                        }
-                        continue;
-                    }
-                    None => open_comments = false,
-                }
-            }
-            let block = math_block(&self.text[line.start..]).map(|len| line.start + len);
-            if let Some(end) = block.or_else(|| self.code_end(&line)) {
-                self.flush();
-                while lines.peek().is_some_and(|next| next.start < end) {
-                    lines.next();
-                }
-                let cut = self.paragraph_cut();
-                self.verbatim(line.start, end, cut);
-                continue;
-            }
-            let next = lines.peek().map(|next| self.content(next).trim());
-            if is_atx(content) {
-                self.flush();
-                self.in_list = false;
-                self.single(&line, Block::Heading, Cut::Entry);
-            } else if self.run.is_some_and(|run| run.block == Block::Prose) && is_setext(content) {
-                if let Some(run) = &mut self.run {
-                    (run.end, run.block, run.cut) = (line.end, Block::Heading, Cut::Entry);
-                }
-                self.flush();
-            } else if is_rule(bare) && !(in_table && bare.contains('|')) {
-                self.flush();
-                self.single(&line, Block::Verbatim, Cut::Nested);
-            } else if bare.contains('|') && (in_table || bare.starts_with('|') || next.is_some_and(is_table_rule)) {
-                self.flush();
-                let cut = if in_table { Cut::Row } else { self.paragraph_cut() };
-                let block = if is_table_rule(bare) { Block::Verbatim } else { Block::Row };
-                self.single(&line, block, cut);
-                in_table = true;
-                continue;
-            } else if is_grid(bare) {
-                self.flush();
-                let cut = self.paragraph_cut();
-                self.single(&line, Block::Row, cut);
-            } else if self.is_verbatim_block(bare, next)
-                || (self.run.is_none() && is_definition(bare))
-                || is_empty_html(bare)
-            {
-                self.flush();
-                let cut = if self.blank { Cut::Paragraph } else { Cut::Nested };
-                self.single(&line, Block::Verbatim, cut);
-            } else {
-                self.markdown_text(&line, bare);
-            }
-            in_table = false;
-        }
-    }
-
-    /// A line of links, an address, a formula: as an item or a paragraph of its own, not as a line of a wrapped paragraph.
-    fn is_verbatim_block(&self, bare: &str, next: Option<&str>) -> bool {
-        let kept = |line: &str| is_links_only(line) || is_verbatim_line(line) || is_formula(line);
-        let ends = next.is_none_or(|n| n.is_empty() || starter(n, 0, false).is_some() || kept(n));
-        let marked = bare.starts_with(['-', '*', '+', '!', '|']);
-        (marked && is_links_only(bare)) || (ends && (marked || self.run.is_none()) && kept(bare))
-    }
-
-    /// The end of the indented code that starts with `line`: after an empty line and outside a list.
-    fn code_end(&self, line: &Line) -> Option<usize> {
-        if self.in_list || !self.blank || self.run.is_some() || !is_indented_code(self.content(line)) {
-            return None;
-        }
-        let inside = |line: &Line| is_indented(self.content(line)) && !self.content(line).trim().is_empty();
-        text_lines(&self.text[line.start..])
-            .map(|l| Line { start: l.start + line.start, end: l.end + line.start, next: l.next + line.start })
-            .take_while(inside)
-            .last()
-            .map(|last| last.end)
-    }
-
-    /// A line of a paragraph or list item.
-    fn markdown_text(&mut self, line: &Line, bare: &str) {
-        let content = self.content(line);
-        let indent = content.len() - content.trim_start().len();
-        if let Some((block, cut)) = starter(bare, indent, self.blank) {
-            self.in_list = block == Block::Item;
-            self.begin(line, block, cut);
-        } else if self.run.is_none() {
-            self.in_list &= indent > 0;
-            let cut = self.paragraph_cut();
-            self.begin(line, Block::Prose, cut);
-        } else if self.breaks_markdown_line(bare) {
-            let block = self.run.map_or(Block::Prose, |run| run.block);
-            self.begin(line, block, Cut::Nested);
-        } else if let Some(run) = &mut self.run {
-            run.end = line.end;
-        }
-        self.blank = false;
-    }
-
-    /// Whether the line after the open run is a new one and not the run's continuation: after a hard break, or where
-    /// both lines are `label：value`.
-    fn breaks_markdown_line(&self, next: &str) -> bool {
-        let Some(run) = self.run else { return false };
-        let raw = &self.text[run.start..run.end];
-        let last = raw.rsplit(['\n', '\r']).next().unwrap_or(raw);
-        let goes_on = last.trim_end().ends_with(['，', ',', '、', '(', '（']);
-        let hard = last.ends_with("  ") || last.ends_with('\\') || last.ends_with("<br>") || last.ends_with("<br/>");
-        !goes_on && (hard || (is_field(last.trim()) && is_field(next)))
-    }
-
-    fn plain(&mut self) {
-        let marks = outline::plain(self.text);
-        let mut marks = marks.iter().filter(|mark| mark.title.is_some()).peekable();
-        let mut paragraph: Vec<(Line, usize)> = Vec::new();
-        for line in text_lines(self.text) {
-            let content = self.content(&line);
-            let heading = marks.next_if(|mark| mark.start <= line.start).is_some();
-            if heading || content.trim().is_empty() {
-                self.plain_paragraph(&paragraph);
-                paragraph.clear();
-                self.blank = true;
-                if heading {
-                    self.single(&line, Block::Heading, Cut::Entry);
-                }
-                continue;
-            }
-            paragraph.push((line, columns(content)));
-        }
-        self.plain_paragraph(&paragraph);
-    }
-
-    /// Lines without a blank one between them. A line that is clearly shorter than the widest ends a paragraph of its own
-    /// unless the next one goes on in lower case.
-    fn plain_paragraph(&mut self, lines: &[(Line, usize)]) {
-        let widest = lines.iter().map(|(_, width)| *width).max().unwrap_or(0);
-        let wrapped = widest <= WRAPPED;
-        let mut previous: Option<(&str, usize)> = None;
-        for (line, width) in lines {
-            let content = self.content(line);
-            let bare = content.trim();
-            let indent = content.len() - content.trim_start().len();
-            let row = bare.bytes().filter(|&b| b == b'\t').count() > 1 || is_grid(bare);
-            // A formula may be a line of a wrapped sentence.
-            let alone = previous.is_none_or(|(last, _)| last.ends_with(['。', '.', ':', '：', ';', '；']));
-            if row
-                || !bare.chars().any(|c| c.is_alphanumeric())
-                || is_verbatim_line(bare)
-                || (alone && is_formula(bare))
-            {
-                self.flush();
-                let cut = if self.blank { Cut::Paragraph } else { Cut::Row };
-                self.single(line, if row { Block::Row } else { Block::Verbatim }, cut);
-                previous = None;
-                continue;
-            }
-            let goes_on = previous.is_some_and(|(last, width)| {
-                let lower = bare.starts_with(|c: char| c.is_lowercase());
-                let comma = last.ends_with(['，', ',', '、', '(', '（', '-']);
-                let full = wrapped && width * 4 >= widest * 3 && width >= 24;
-                // `　　` opens a paragraph in Chinese typesetting.
-                (lower || comma || full)
-                    && !content.starts_with("\u{3000}\u{3000}")
-                    && !last.ends_with(['。', '！', '？', '；'])
-            });
-            match starter(bare, indent, self.blank) {
-                Some((block, cut)) => self.begin(line, block, cut),
-                None if self.run.is_none() => {
-                    let cut = self.paragraph_cut();
-                    self.begin(line, Block::Prose, cut);
-                }
-                None if goes_on => {
-                    if let Some(run) = &mut self.run {
-                        run.end = line.end;
-                    }
-                }
-                None => self.begin(line, Block::Prose, if wrapped { Cut::Nested } else { Cut::Paragraph }),
-            }
-            self.blank = false;
-            previous = Some((bare, *width));
-        }
-        self.flush();
-    }
-
-    fn paragraph_cut(&self) -> Cut {
+    pub(super) fn paragraph_cut(&self) -> Cut {
         if self.blank { Cut::Paragraph } else { Cut::Nested }
     }
 
-    fn begin(&mut self, line: &Line, block: Block, cut: Cut) {
+    pub(super) fn begin(&mut self, line: &Line, block: Block, cut: Cut) {
         self.flush();
         self.run = Some(Run { line: line.start, start: line.start, end: line.end, block, cut });
     }
 
-    fn single(&mut self, line: &Line, block: Block, cut: Cut) {
+    pub(super) fn single(&mut self, line: &Line, block: Block, cut: Cut) {
         let (start, end) = self.trimmed(line.start, line.end);
         self.push(Piece { start, end, line: line.start, block, cut }, Cut::Clause);
         self.blank = false;
     }
 
     /// A block that is kept as it stands; long ones are cut at lines.
-    fn verbatim(&mut self, start: usize, end: usize, cut: Cut) {
+    pub(super) fn verbatim(&mut self, start: usize, end: usize, cut: Cut) {
         let (first, last) = self.trimmed(start, end);
         if first < last {
             self.push(Piece { start: first, end: last, line: start, block: Block::Verbatim, cut }, Cut::Row);
@@ -373,7 +142,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Ends the open run: its sentences become pieces.
-    fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         let Some(run) = self.run.take() else { return };
         let (start, end) = self.trimmed(run.start, run.end);
         if start == end {
@@ -401,7 +170,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds a piece, cut if it is too long.
-    fn push(&mut self, piece: Piece, inner: Cut) {
+    pub(super) fn push(&mut self, piece: Piece, inner: Cut) {
         let mut piece = Piece { line: if piece.cut <= Cut::Sentence { piece.start } else { piece.line }, ..piece };
         let body = match piece.block {
             _ if inner == Cut::Row => Body::Lines,
@@ -477,7 +246,9 @@ mod tests {
             (Row, "| a| b|"),
             (Row, "+ c+--+"),
             (Prose, "功率为\nP = F v"),
-            (Verbatim, "<table>\n<tr><td>油压</td></tr>\n\n</table>"),
+            (Verbatim, "<table>"),
+            (Row, "<tr><td>油压</td></tr>"),
+            (Verbatim, "</table>"),
         ];
         assert_eq!(markdown(text), expected);
         let found = plain("电话：0755-123\n功率按下式计算：\nP = F · v\n1 概述 ........ 3\n");
@@ -493,6 +264,61 @@ mod tests {
         );
         assert_eq!(markdown("第一行  \n第二行\n"), vec![(Prose, "第一行"), (Prose, "第二行")]);
         assert_eq!(markdown("> 引用一句。\n> 第二句。\n"), vec![(Prose, "> 引用一句。"), (Prose, "> 第二句。")]);
+    }
+
+    #[test]
+    fn callouts_stand_apart_from_what_they_mark() {
+        use Block::*;
+        let text = "正文。\n!!! warning \"高压\"\n    断开电源，\n    再验电。\n\n    x = f(1);\n\n        y = f(2);\n\n??? note\n    说明。\n\n::: danger 危险\n勿动。\n:::\n\n> [!WARNING]\n> 当心。\n\n!!! tip \"先验电，后作业。\"\n\n    z = f(3);\n\n结束\n\n    z = f(4);\n";
+        let expected = [
+            (Prose, "正文。"),
+            (Verbatim, "!!! warning \"高压\""),
+            (Prose, "断开电源，\n    再验电。"),
+            (Prose, "x = f(1);"),
+            (Verbatim, "y = f(2);"),
+            (Verbatim, "??? note"),
+            (Prose, "说明。"),
+            (Verbatim, "::: danger 危险"),
+            (Prose, "勿动。"),
+            (Verbatim, ":::"),
+            (Verbatim, "> [!WARNING]"),
+            (Prose, "> 当心。"),
+            (Verbatim, "!!! tip"),
+            (Prose, "\"先验电，后作业。\""),
+            (Prose, "z = f(3);"),
+            (Prose, "结束"),
+            (Verbatim, "z = f(4);"),
+        ];
+        assert_eq!(markdown(text), expected);
+        let body = "!!! note\n\n    Use the lever (see figure 3) to open it\n\n    echo $x\n\nEnd\n";
+        let found: Vec<Block> = markdown(body).into_iter().map(|(block, _)| block).collect();
+        assert_eq!(found, [Verbatim, Prose, Prose, Prose]);
+    }
+
+    #[test]
+    fn code_is_indented_further_than_the_list_around_it() {
+        use Block::*;
+        for (text, block) in [
+            ("- a\n- b\n\n| t |\n|---|\n\n    f(x);\n", Verbatim),
+            ("1.2 Setup\n\n    f(x);\n", Verbatim),
+            ("- a\n```\nx\n```\n\n    f(x);\n", Verbatim),
+            ("- a\n\n[A](#a)\n\n    f(x);\n", Verbatim),
+            ("- a\n\n      f(x);\n", Verbatim),
+            ("- a\n  - b\n\n  c\n\n      f(x);\n", Verbatim),
+            ("- a\n\n    f(x);\n", Prose),
+            ("1. A\n\n   b\n\n     f(x);\n", Prose),
+            ("<table>\n\n    f(x);\n", Prose),
+        ] {
+            let found = markdown(text);
+            assert_eq!(found.last(), Some(&(block, "f(x);")), "{text}");
+        }
+    }
+
+    #[test]
+    fn headings_need_no_space_before_chinese() {
+        use Block::*;
+        assert_eq!(markdown("#手册\n##概述\n正文。\n"), [(Heading, "#手册"), (Heading, "##概述"), (Prose, "正文。")]);
+        assert_eq!(markdown("# 手册\n\n文。\n\n#液压\n")[2], (Prose, "#液压"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::blocks::{Block, Cut};
 use super::numbering::{Scheme, label};
 use super::sentence::is_cjk;
+use crate::document::markup::describes;
 
 /// Whether a line starts a list item or a numbered paragraph, and how good a cut that makes.
 pub(super) fn starter(bare: &str, indent: usize, blank: bool) -> Option<(Block, Cut)> {
@@ -52,21 +53,6 @@ pub(super) fn fence(bare: &str) -> Option<&str> {
     let mark = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let run = bare.chars().take_while(|&c| c == mark).count();
     (run >= 3 && !(mark == '`' && bare[run..].contains('`'))).then(|| &bare[..run])
-}
-
-/// What closes the HTML construct that starts the line, for those that may span blank lines.
-pub(super) fn html_close(bare: &str) -> Option<&'static str> {
-    if bare.starts_with("<!--") {
-        return Some("-->");
-    }
-    if bare.starts_with("<table") {
-        return Some("</table>");
-    }
-    let head: String = bare.chars().take(8).collect::<String>().to_ascii_lowercase();
-    [("<script", "</script>"), ("<style", "</style>"), ("<pre", "</pre>")]
-        .into_iter()
-        .find(|(open, _)| head.starts_with(open))
-        .map(|(_, close)| close)
 }
 
 pub(super) fn is_atx(content: &str) -> bool {
@@ -123,6 +109,25 @@ pub(super) fn is_links_only(bare: &str) -> bool {
         rest = &rest[target..];
         seen = true;
     }
+}
+
+/// Whether one of the pictures of a line of links is described: what it shows can be read and searched.
+pub(super) fn shows_what(bare: &str) -> bool {
+    bare.match_indices("![").any(|(at, _)| {
+        let Some((alt, target)) = bare[at + 2..].split_once("](") else { return false };
+        let target = target.split(')').next().unwrap_or_default();
+        describes(alt, target) && shows_something(alt, bare[..at].ends_with('['))
+    })
+}
+
+/// Whether a description is worth reading. The picture in a link may be a badge: then only Chinese is.
+pub(super) fn shows_something(alt: &str, linked: bool) -> bool {
+    !linked || alt.contains(is_cjk)
+}
+
+/// A line that ends in the middle of a clause goes on in the next.
+pub(super) fn goes_on(line: &str) -> bool {
+    line.trim_end().ends_with(['，', ',', '、', '(', '（'])
 }
 
 /// Length of the bracketed group at the start.

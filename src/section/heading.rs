@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use super::{Section, Splitter, outline, pack};
+use crate::document::markup::is_only_tags;
 use crate::document::{Document, Format, Span, front_matter, join, leading_title, markdown};
 
 /// A title that occurs at least this often names a facet.
@@ -134,7 +135,7 @@ fn nodes(document: &Document) -> Vec<Node> {
         Format::PlainText => 0,
     };
     if first > 0 {
-        let has_body = !text[matter.min(first)..first].trim().is_empty();
+        let has_body = !is_only_tags(&text[matter.min(first)..first]);
         nodes.push(Node { end: first, level: 0, path: Vec::new(), has_body, titled: false, facet: false });
     }
     let mut open: Vec<(u8, String)> = Vec::new();
@@ -152,7 +153,7 @@ fn nodes(document: &Document) -> Vec<Node> {
             end,
             level: mark.level,
             path: open.iter().map(|(_, title)| title.clone()).collect(),
-            has_body: !text[mark.body..end].trim().is_empty(),
+            has_body: !is_only_tags(&text[mark.body..end]),
             titled: mark.title.is_some(),
             facet: false,
         });
@@ -259,6 +260,14 @@ mod tests {
         assert_eq!(paths("# 甲\n## 乙\n### 丙\n", Format::Markdown), ["乙 > 丙"]);
         assert!(paths("", Format::Markdown).is_empty());
         assert_eq!(paths("  \n", Format::PlainText), [""]);
+    }
+
+    #[test]
+    fn headings_in_html_and_without_a_space_start_sections() {
+        let text = "<div align=\"center\">\n\n<h1>泵</h1>\n</div>\n\n<h2>安装</h2>\n文。\n\n##维护\n文。\n";
+        assert_eq!(paths(text, Format::Markdown), ["安装", "维护"]);
+        let found = split("前言<br>。\n\n<h2>甲</h2>乙<h2>丙</h2>\n", Format::Markdown);
+        assert_eq!(found[1], ("甲".to_owned(), "<h2>甲</h2>乙<h2>丙</h2>\n".to_owned()));
     }
 
     #[test]

@@ -180,19 +180,36 @@ pub(super) fn math_block(text: &str) -> Option<usize> {
     None
 }
 
-/// A line of code by its indentation and its signs. Indented prose and what stands under a list item are none.
-pub(super) fn is_indented_code(content: &str) -> bool {
+/// An indented line that is code by its signs. Indented prose is none.
+pub(super) fn is_code(content: &str) -> bool {
     let bare = content.trim();
-    is_indented(content)
-        && label(bare).is_none()
+    label(bare).is_none()
         && !bare.chars().any(is_cjk)
         && bare.contains(['{', '}', '=', '(', '[', '<', '$', '#', ';', '|', '&', '\\', '/', '_'])
         && word_pairs(bare) <= 2
 }
 
-/// Indented far enough for code.
-pub(super) fn is_indented(content: &str) -> bool {
-    content.starts_with("    ") || content.starts_with('\t')
+/// Columns of white space in front of a line; a tab goes to the next multiple of four.
+pub(super) fn indent(content: &str) -> usize {
+    let spaces = content.chars().take_while(|c| matches!(c, ' ' | '\t'));
+    spaces.fold(0, |column, c| if c == '\t' { column / 4 * 4 + 4 } else { column + 1 })
+}
+
+/// The column in which the text of a list item begins, by CommonMark; that of the line itself where it opens none.
+pub(super) fn text_column(content: &str) -> usize {
+    let column = indent(content);
+    let bare = content.trim_start();
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    let numbered = (1..=9).contains(&digits) && bare[digits..].starts_with(['.', ')']);
+    let marks = if numbered { digits + 1 } else { usize::from(bare.starts_with(['-', '*', '+'])) };
+    let behind = &bare[marks..];
+    let space = indent(behind);
+    match space {
+        _ if marks == 0 || (space == 0 && !behind.trim().is_empty()) => column,
+        1..=4 => column + marks + space,
+        // An item without text, or one that opens with code.
+        _ => column + marks + 1,
+    }
 }
 
 /// `|  a |  b |`, `+  a +----+`: a line of a table that is drawn with characters.
@@ -257,11 +274,12 @@ mod tests {
 
     #[test]
     fn code_and_grids_are_told_from_prose() {
-        assert!(is_indented_code("    sudo service klipper_mcu stop"));
-        assert!(is_indented_code("\tint x = f(1);"));
-        assert!(!is_indented_code("    The pump (see figure) runs until the lamp is on"));
-        assert!(!is_indented_code("    泵 = 开"));
-        assert!(!is_indented_code("  x = 1;"));
+        assert!(is_code("    sudo service klipper_mcu stop") && is_code("\tint x = f(1);"));
+        assert!(!is_code("    The pump (see figure) runs until the lamp is on") && !is_code("    泵 = 开"));
+        let columns = ["x", "  \tx", "\t x", "\u{3000}x"].map(indent);
+        assert_eq!(columns, [0, 4, 5, 0]);
+        let columns = ["- x", "  *   x", "10. x", "-", "-      x", "（一）x", "+x"].map(text_column);
+        assert_eq!(columns, [2, 6, 4, 2, 2, 0, 0]);
         assert!(is_grid("+  a +----+") && is_grid("|  a |"));
         assert!(!is_grid("+ 24 V / 0 V +") && !is_grid("+++++") && !is_grid("|") && !is_grid("a | b"));
     }

@@ -2,14 +2,18 @@
 
 pub(crate) mod blocks;
 mod boundary;
+mod callout;
 mod classify;
 mod fixed;
 mod heading;
+mod html;
 mod long;
+mod markdown;
 mod matter;
 mod numbering;
 mod outline;
 mod pack;
+mod plain;
 mod recursive;
 mod semantic;
 pub(crate) mod sentence;
@@ -127,6 +131,37 @@ mod tests {
                 "。",
                 "𠮷\u{200e}é",
                 "title: x",
+                "+++",
+                "title = \"x\"",
+                "!!! warning \"高压\"",
+                "    先断电，再验电。",
+                "      f(x);",
+                "??? note",
+                "::: danger",
+                ":::",
+                "> [!WARNING]",
+                "#没有空格",
+                "##（一）接线",
+                "#标签 #标签",
+                "<h2>安装</h2>",
+                "<h1 align=\"center\">",
+                "</h1>",
+                "<table>",
+                "<tr><td>过热</td><td>停机。</td></tr>",
+                "<tr>",
+                "</td></tr>",
+                "</table>",
+                "<p align=\"center\"><b>文字</b></p>",
+                "<details><summary>展开</summary>",
+                "第一行<br>第二行",
+                "<img src=\"a.png\" alt=\"接线图\">",
+                "<img",
+                "alt=\"接线图\" />",
+                "![接线图](x.png)",
+                "<li>项",
+                "<pre>",
+                "</pre>",
+                "{% hint %}",
             ];
             let mut out = String::new();
             for _ in 0..self.below(60) {

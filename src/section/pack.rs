@@ -5,6 +5,7 @@
 //! number of characters and places closer together than [`STEP`] compete for one slot.
 
 use super::blocks::{self, Block, Cut, Piece};
+use super::callout::callout;
 use crate::document::Format;
 
 /// Places closer together than this many characters are merged into the better one.
@@ -93,10 +94,11 @@ fn cut_cost(cut: Cut) -> u64 {
     }
 }
 
-/// What follows a heading or a line that announces it should stay with it.
+/// What follows a heading, the mark of a warning or a line that announces it should stay with it.
 fn lead_cost(text: &str, before: &Piece) -> u64 {
     let ends = &text[before.start..before.end];
-    if before.block == Block::Heading {
+    let is_callout = || callout(ends.trim_start_matches(['>', ' ']), ends.starts_with('>')).is_some();
+    if before.block == Block::Heading || (before.block == Block::Verbatim && is_callout()) {
         10_000
     } else if ends.trim_end_matches('*').ends_with(['：', ':']) {
         250

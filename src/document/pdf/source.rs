@@ -9,7 +9,7 @@ use encoding_rs::{GB18030, UTF_16BE, UTF_16LE};
 use flate2::read::ZlibDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 use hayro_syntax::Filter;
-use hayro_syntax::object::{Array, Dict, Object, Stream};
+use hayro_syntax::object::{Dict, Object, Stream};
 
 use crate::document::Budget;
 use crate::error::{Error, Kind, Result};
@@ -235,6 +235,8 @@ fn pdf_doc_character(byte: u8) -> char {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     #[test]
