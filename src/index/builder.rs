@@ -12,7 +12,9 @@ use rayon::prelude::*;
 
 use super::format::NONE;
 use super::graph::{Links, Scored, Scratch, best_first, greedy};
+use super::room::Room;
 use crate::compute::similarity::{ByteQuery, ByteRows};
+use crate::error::Result;
 
 /// How the graph is built and when.
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +34,11 @@ impl Default for GraphOptions {
 }
 
 /// A graph in the order of the file: lists of links with a fixed capacity, see [`GraphView`](super::graph::GraphView).
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Graph {
     pub(super) entry: u32,
     pub(super) links0: usize,
-    pub(super) level0: Vec<u32>,
+    pub(super) level0: Room<u32>,
     pub(super) upper: Vec<u32>,
     pub(super) links: usize,
     pub(super) levels: Vec<Vec<u32>>,
@@ -56,34 +58,74 @@ const SLACK: usize = 2;
 /// of the ten best instead of .942.
 const REACH: f32 = 1.1;
 
-/// Builds the graph over `rows`. There must be at least one.
-pub(super) fn build(rows: &ByteRows<'_>, options: &GraphOptions) -> Graph {
+/// Builds the graph over rows of `stride` bytes with their factors. There must be at least one. While it builds, rows and factors
+/// are in the order of the build; then they are as they were.
+pub(super) fn build(bytes: &mut [i8], stride: usize, scales: &mut [f32], options: &GraphOptions) -> Result<Graph> {
     let links = options.links.clamp(2, 128);
-    let n = rows.scales.len();
+    let n = scales.len();
     let (order, counts) = numbering(n, links);
-    let mut bytes = vec![0i8; n * rows.stride];
-    bytes.par_chunks_mut(rows.stride.max(1)).zip(&order).for_each(|(to, &node)| to.copy_from_slice(rows.row(node)));
-    let scales: Vec<f32> = order.iter().map(|&node| rows.scales[node as usize]).collect();
-    let rows = ByteRows { bytes: &bytes, stride: rows.stride, scales: &scales };
+    gather(bytes, stride, &order);
+    gather(scales, 1, &order);
+    let rows = ByteRows { bytes, stride, scales };
     let centres: Vec<i32> = (0..n as u32).into_par_iter().map(|node| ByteQuery::new(rows.row(node)).centre()).collect();
     let mut builder = Builder { rows, centres, levels: Vec::new(), ef: options.ef_construction.max(links) };
     // One place of the lowest level stays free for the repair.
     for (level, &count) in counts.iter().enumerate().rev() {
-        builder.add_level(count, links, if level == 0 { 2 * links - 1 } else { links });
+        builder.add_level(count, links, if level == 0 { 2 * links - 1 } else { links })?;
     }
-    let mut levels: Vec<Vec<u32>> = builder.levels.into_iter().map(|level| level.lists).collect();
+    let mut levels: Vec<Room<u32>> = builder.levels.into_iter().map(|level| level.lists).collect();
     levels.reverse();
     let built = levels.remove(0);
     let links0 = 2 * links;
-    let mut level0 = vec![NONE; n * links0];
+    let mut level0 = Room::new(n * links0)?;
     for (list, &node) in built.chunks_exact(2 * links - 1).zip(&order) {
-        let to = &mut level0[node as usize * links0..][..links0];
+        let (to, free) = level0[node as usize * links0..][..links0].split_at_mut(list.len());
         for (to, &link) in to.iter_mut().zip(list) {
             *to = order.get(link as usize).copied().unwrap_or(NONE);
         }
+        free.fill(NONE);
     }
+    drop(built);
+    let back = inverse(&order);
+    gather(bytes, stride, &back);
+    gather(scales, 1, &back);
     let upper = order[..counts.get(1).copied().unwrap_or(0)].to_vec();
-    Graph { entry: order[0], links0, level0, upper, links, levels }
+    let levels = levels.iter().map(|level| level.to_vec()).collect();
+    Ok(Graph { entry: order[0], links0, level0, upper, links, levels })
+}
+
+/// Where each node is in `order`.
+fn inverse(order: &[u32]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
+    for (place, &node) in order.iter().enumerate() {
+        places[node as usize] = place as u32;
+    }
+    places
+}
+
+/// Puts row `from[i]` at place `i`, for all places, in the room that the rows have. Each row moves once, along the cycles of the
+/// permutation `from`.
+fn gather<T: Copy>(rows: &mut [T], stride: usize, from: &[u32]) {
+    let mut done = vec![false; from.len()];
+    let mut first: Vec<T> = Vec::with_capacity(stride);
+    for start in 0..from.len() {
+        if done[start] {
+            continue;
+        }
+        first.clear();
+        first.extend_from_slice(&rows[start * stride..][..stride]);
+        let mut at = start;
+        loop {
+            done[at] = true;
+            let next = from[at] as usize;
+            if next == start {
+                break;
+            }
+            rows.copy_within(next * stride..(next + 1) * stride, at * stride);
+            at = next;
+        }
+        rows[at * stride..][..stride].copy_from_slice(&first);
+    }
 }
 
 /// The nodes in the order of the build, and how many there are on each level.
@@ -114,7 +156,7 @@ fn mix(x: u64) -> u64 {
 /// Links of one level while it grows.
 struct Level {
     capacity: usize,
-    lists: Vec<u32>,
+    lists: Room<u32>,
 }
 
 impl Level {
@@ -141,8 +183,9 @@ impl Builder<'_> {
 
     /// Adds the level that holds the nodes below `count`: each new node gets at most `links` links, each list holds at most
     /// `capacity`.
-    fn add_level(&mut self, count: usize, links: usize, capacity: usize) {
-        let mut level = Level { capacity: SLACK * capacity, lists: vec![NONE; count * SLACK * capacity] };
+    fn add_level(&mut self, count: usize, links: usize, capacity: usize) -> Result<()> {
+        let mut level = Level { capacity: SLACK * capacity, lists: Room::new(count * SLACK * capacity)? };
+        level.lists.fill(NONE);
         let mut done = 1;
         if let Some(above) = self.levels.last() {
             done = above.lists.len() / above.capacity;
@@ -169,19 +212,21 @@ impl Builder<'_> {
             self.link_back(&mut level, back, capacity);
             done += batch;
         }
-        let thin = |(node, list): (usize, &[u32])| {
-            let used = list.iter().position(|&to| to == NONE).unwrap_or(list.len());
-            let mut list = list.to_vec();
+        let full = level.capacity;
+        level.lists.par_chunks_mut(full).enumerate().for_each(|(node, list)| {
+            let used = list.iter().position(|&to| to == NONE).unwrap_or(full);
             if used > capacity {
                 let chosen = self.thinned(node as u32, &list[..used], &[], capacity);
                 list.fill(NONE);
                 list[..chosen.len()].copy_from_slice(&chosen);
             }
-            list.truncate(capacity);
-            list
-        };
-        let lists: Vec<u32> = level.lists.par_chunks(level.capacity).enumerate().flat_map_iter(thin).collect();
-        self.levels.push(Level { capacity, lists });
+        });
+        for node in 1..count {
+            level.lists.copy_within(node * full..node * full + capacity, node * capacity);
+        }
+        level.lists.truncate(count * capacity);
+        self.levels.push(Level { capacity, lists: level.lists });
+        Ok(())
     }
 
     /// The neighbours of a node that is not yet in `level`, best first.
@@ -263,5 +308,23 @@ impl Builder<'_> {
             }
         }
         chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_to_their_places() {
+        for n in [1usize, 2, 3, 100, 1001] {
+            let (order, _) = numbering(n, 4);
+            let rows: Vec<u32> = (0..3 * n as u32).collect();
+            let mut moved = rows.clone();
+            gather(&mut moved, 3, &order);
+            assert!(order.iter().zip(moved.chunks(3)).all(|(&node, row)| row[0] == 3 * node && row[2] == 3 * node + 2));
+            gather(&mut moved, 3, &inverse(&order));
+            assert_eq!(moved, rows);
+        }
     }
 }

@@ -15,6 +15,7 @@ mod large_tests;
 mod lexical;
 mod reader;
 mod repair;
+mod room;
 mod scattered;
 pub mod terms;
 mod vectors;

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use half::f16;
 
-use super::builder::{self, Graph, GraphOptions};
+use super::builder::{self, GraphOptions};
 use super::format::{
     ALIGN, BYTES, Block, Header, LEVEL_LINKS, LINKS, NONE, POINTERS, Pointer, SCALES, SECTIONS, SUM, SectionVectors,
     TABLE_END, UPPER, VECTORS, encode,
 };
 use super::repair::{Repaired, repair};
+use super::room::Room;
 use crate::compute::similarity::{ByteRows, to_bytes};
 use crate::error::{Error, Kind, Result};
 
@@ -72,7 +73,7 @@ pub(super) fn write(
 
     // Bytes for the walk come from the values that are stored.
     let stride = ByteRows::stride_of(dimension);
-    let mut bytes = vec![0i8; if with_graph { n * stride } else { 0 }];
+    let mut bytes: Room<i8> = Room::new(if with_graph { n * stride } else { 0 })?;
     let mut scales = Vec::with_capacity(if with_graph { n } else { 0 });
     file.begin(VECTORS, 0).map_err(fail)?;
     let (mut values, mut bits) = (vec![0f32; dimension], vec![0u16; dimension]);
@@ -94,11 +95,25 @@ pub(super) fn write(
     file.block(SUM, 0, bytemuck::cast_slice(&sum)).map_err(fail)?;
 
     let mut written = Written::default();
-    let mut graph = Graph::default();
+    let mut header = Header {
+        file_len: 0,
+        vectors: n as u64,
+        dimension: dimension as u32,
+        graph: with_graph,
+        entry: NONE,
+        levels: 0,
+        links0: 0,
+        links: 0,
+        blocks: 0,
+        sections: sections.len() as u32,
+        checksum: 0,
+    };
     if with_graph {
-        let rows = ByteRows { bytes: &bytes, stride, scales: &scales };
-        graph = builder::build(&rows, options);
-        written = Written { graph: true, repaired: repair(&mut graph, rows) };
+        let mut graph = builder::build(&mut bytes, stride, &mut scales, options)?;
+        let repaired = repair(&mut graph, ByteRows { bytes: &bytes, stride, scales: &scales });
+        written = Written { graph: true, repaired };
+        (header.entry, header.levels) = (graph.entry, graph.levels.len() as u32 + 1);
+        (header.links0, header.links) = (graph.links0 as u32, graph.links as u32);
         file.block(BYTES, 0, bytemuck::cast_slice(&bytes)).map_err(fail)?;
         file.block(SCALES, 0, bytemuck::cast_slice(&scales)).map_err(fail)?;
         file.block(LINKS, 0, bytemuck::cast_slice(&graph.level0)).map_err(fail)?;
@@ -109,19 +124,6 @@ pub(super) fn write(
             file.block(LEVEL_LINKS, above as u32 + 1, bytemuck::cast_slice(links)).map_err(fail)?;
         }
     }
-    let header = Header {
-        file_len: 0,
-        vectors: n as u64,
-        dimension: dimension as u32,
-        graph: with_graph,
-        entry: if with_graph { graph.entry } else { NONE },
-        levels: if with_graph { graph.levels.len() as u32 + 1 } else { 0 },
-        links0: graph.links0 as u32,
-        links: graph.links as u32,
-        blocks: 0,
-        sections: sections.len() as u32,
-        checksum: 0,
-    };
     file.finish(header).map_err(fail)?;
     Ok(written)
 }

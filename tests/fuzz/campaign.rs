@@ -55,7 +55,7 @@ pub(crate) fn run(target: &Target) {
     static ONE: Mutex<()> = Mutex::new(());
     let _turn = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let seed: u64 = setting("FUZZ_SEED", 1);
-    let end = Instant::now() + Duration::from_secs_f64(setting("FUZZ_SECONDS", 0.4));
+    let end = Instant::now() + Duration::from_secs_f64(setting("FUZZ_SECONDS", 2.0));
     let mut noise = Noise::new(seed);
     let worker = Worker::start();
     let mut tally = Tally::default();

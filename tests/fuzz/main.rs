@@ -7,7 +7,7 @@
 //!
 //! | variable | meaning |
 //! | --- | --- |
-//! | `FUZZ_SECONDS` | seconds for each format, 0.4 unless set |
+//! | `FUZZ_SECONDS` | seconds for each format, 2 unless set |
 //! | `FUZZ_SEED` | where the choices start; the same seed makes the same files |
 //! | `FUZZ_REPORT` | a file to which one line per format is added |
 //! | `FUZZ_KEEP` | a file that holds the current input at any time, for faults that end the process |
