@@ -10,6 +10,7 @@ mod entity_key;
 mod evidence;
 mod frame;
 mod gates;
+mod html_rows;
 mod html_table;
 mod ledger;
 mod lexis;

@@ -78,10 +78,7 @@ fn carried(passage: &Passage<'_>) -> Option<Vec<Cell>> {
     }
     let chars: Vec<char> = header.chars().collect();
     let mut headers = cells(&chars, Span::new(0, chars.len()), false);
-    let own = format!("{}\n{}\n{}", passage.text, passage.heading_path.join("\n"), passage.title).to_lowercase();
-    let foreign = |word: &str| word.chars().any(|c| c.is_ascii_alphanumeric()) && !own.contains(&word.to_lowercase());
-    let words = |cell: &Cell| cell.text.split(|c: char| !c.is_ascii_alphanumeric()).any(foreign);
-    if headers.iter().any(words) {
+    if headers.iter().any(|cell| is_foreign(passage, &cell.text)) {
         return None;
     }
     for cell in &mut headers {
@@ -90,14 +87,21 @@ fn carried(passage: &Passage<'_>) -> Option<Vec<Cell>> {
     Some(headers)
 }
 
-/// Header and rule line of the table that goes on behind `text`; `carried` is what `text` itself was told.
+/// Whether `header` has a number or a Latin word that the passage lacks.
+pub(super) fn is_foreign(passage: &Passage<'_>, header: &str) -> bool {
+    let own = format!("{}\n{}\n{}", passage.text, passage.heading_path.join("\n"), passage.title).to_lowercase();
+    let foreign = |word: &str| word.chars().any(|c| c.is_ascii_alphanumeric()) && !own.contains(&word.to_lowercase());
+    header.split(|c: char| !c.is_ascii_alphanumeric()).any(foreign)
+}
+
+/// Header and rule line, or header rows of HTML, of the table that goes on behind `text`; `carried` is what `text` itself was told.
 pub fn open_table(text: &str, carried: &str) -> Option<String> {
     let is_row = |line: &&str| line.trim_start().starts_with('|');
     let lines: Vec<&str> = text.lines().rev().take_while(is_row).collect();
     match lines[..] {
         [.., rule, header] if is_rule(rule.trim()) => Some(format!("{}\n{}", header.trim(), rule.trim())),
         [..] if !lines.is_empty() && lines.len() == text.lines().count() => Some(carried.to_owned()),
-        _ => None,
+        _ => html_table::open_html_table(text, if carried.starts_with('<') { carried } else { "" }),
     }
 }
 

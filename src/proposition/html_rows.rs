@@ -1,0 +1,165 @@
+//! The rows of HTML tables inside Markdown, and which cell stands in which column.
+
+use crate::document::Span;
+use crate::document::markup::{Tag, tag_at, words};
+use crate::proposition::table::Cell;
+
+/// Columns that one cell may span.
+const WIDEST: usize = 100;
+/// Places of a table that are filled by repetition; more are no table that a person reads.
+const REPEATED: usize = 20_000;
+
+/// A row that was read.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) span: Span,
+    pub(super) cells: Vec<Spanning>,
+    /// Nothing but `<th>`, or a row of `<thead>`.
+    pub(super) is_header: bool,
+    /// Every cell with words is in bold face.
+    pub(super) is_bold: bool,
+    /// A row that was cut for its length: its cells are not known.
+    pub(super) is_cut: bool,
+}
+
+/// A cell with the columns and rows that it reaches over.
+#[derive(Debug)]
+pub(super) struct Spanning {
+    pub(super) cell: Cell,
+    across: usize,
+    down: usize,
+}
+
+/// What stands in a column of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The row that the cell is written in.
+    pub(super) row: usize,
+    /// Its number there.
+    pub(super) cell: usize,
+}
+
+/// The columns of a row.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) places: Vec<Place>,
+    /// False where a row before is not known: a cell of it may reach into this one.
+    pub(super) is_certain: bool,
+}
+
+pub(super) fn read(row: &str, span: Span) -> Read {
+    let mut read = Read { span, cells: Vec::new(), is_header: true, is_bold: true, is_cut: false };
+    // Byte and code point of the place that was counted last.
+    let (mut byte, mut chars) = (0, span.start);
+    let mut point = |to: usize| {
+        chars += row[byte..to].chars().count();
+        byte = to;
+        chars
+    };
+    let mut add = |tag: &Tag<'_>, to: usize, read: &mut Read| {
+        let from = tag.end;
+        let raw = &row[from..to];
+        let lead = from + raw.len() - raw.trim_start().len();
+        let span = Span::new(point(lead), point((lead + raw.trim().len()).max(lead)));
+        let cell = Cell { span, text: decoded(&words(raw)) };
+        read.is_header &= tag.is(&["th"]);
+        read.is_bold &= cell.text.is_empty() || is_bold(raw);
+        let across = reach(tag, "colspan").clamp(1, WIDEST);
+        read.cells.push(Spanning { cell, across, down: reach(tag, "rowspan") });
+    };
+    let mut open: Option<Tag<'_>> = None;
+    let mut at = 0;
+    while let Some(gap) = row[at..].find('<') {
+        let start = at + gap;
+        at = start + 1;
+        let Some(tag) = tag_at(row, start) else { continue };
+        at = tag.end;
+        if !tag.is(&["td", "th", "tr"]) {
+            continue;
+        }
+        if let Some(cell) = open.take() {
+            add(&cell, start, &mut read);
+        }
+        if !tag.closing && !tag.is(&["tr"]) {
+            open = Some(tag);
+        }
+    }
+    if let Some(cell) = open {
+        add(&cell, row.len(), &mut read);
+    }
+    read
+}
+
+/// Rows or columns that a cell reaches over.
+fn reach(tag: &Tag<'_>, attribute: &str) -> usize {
+    tag.attribute(attribute).and_then(|value| value.trim().parse().ok()).unwrap_or(1)
+}
+
+/// Whether all words stand in one `<b>` or `<strong>`.
+fn is_bold(cell: &str) -> bool {
+    let inside = ["b", "strong"].iter().find_map(|name| {
+        let tag = tag_at(cell, cell.find('<')?).filter(|tag| tag.opens(name))?;
+        let end = cell.rfind("</")?;
+        let last = tag_at(cell, end).filter(|tag| tag.is(&[name]))?;
+        (words(&cell[..tag.start]).trim().is_empty() && words(&cell[last.end..]).trim().is_empty())
+            .then(|| &cell[tag.end..end.max(tag.end)])
+    });
+    inside.is_some_and(|inside| !inside.contains("</b>") && !inside.contains("</strong>"))
+}
+
+/// The characters that a cell names because they mean something in HTML.
+fn decoded(text: &str) -> String {
+    [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")]
+        .iter()
+        .fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign))
+}
+
+/// The columns of each row: a spanning cell stands in every place that it covers, so that each row says by itself what it is
+/// about. Nothing reaches from the `heads` first rows into the rest. `None` for a table of which too much is repetition.
+pub(super) fn columns(rows: &[Read], heads: usize, is_whole: bool) -> Option<Vec<Columns>> {
+    let mut reaching: Vec<Option<(Place, usize)>> = Vec::new();
+    let mut repeated = 0;
+    let mut is_certain = is_whole;
+    let mut all = Vec::with_capacity(rows.len());
+    for (number, row) in rows.iter().enumerate() {
+        if number == heads {
+            reaching.clear();
+        }
+        let mut places = Vec::with_capacity(row.cells.len());
+        let mut fill = |places: &mut Vec<Place>, reaching: &mut Vec<Option<(Place, usize)>>| {
+            while let Some(slot) = reaching.get_mut(places.len())
+                && let Some((place, left)) = slot
+            {
+                places.push(*place);
+                repeated += 1;
+                *left -= 1;
+                if *left == 0 {
+                    *slot = None;
+                }
+            }
+        };
+        for (cell, spanning) in row.cells.iter().enumerate() {
+            fill(&mut places, &mut reaching);
+            let place = Place { row: number, cell };
+            // 0 reaches to the end of the table.
+            let down = if spanning.down == 0 { usize::MAX } else { spanning.down };
+            for _ in 0..spanning.across {
+                if down > 1 {
+                    if reaching.len() <= places.len() {
+                        reaching.resize(places.len() + 1, None);
+                    }
+                    reaching[places.len()] = Some((place, down - 1));
+                }
+                places.push(place);
+            }
+        }
+        fill(&mut places, &mut reaching);
+        repeated += places.len() - row.cells.len().min(places.len());
+        if repeated > REPEATED {
+            return None;
+        }
+        all.push(Columns { places, is_certain });
+        is_certain &= !row.is_cut;
+    }
+    Some(all)
+}
