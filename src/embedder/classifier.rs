@@ -17,7 +17,7 @@ use super::settings;
 use super::table::Input;
 use super::weights::{Weights, dequantize};
 use crate::error::{Error, Kind, Result};
-use crate::model::{SafetensorsFile, read_json, tokenizer};
+use crate::model::{SafetensorsFile, checksum, read_json, tokenizer};
 use crate::section::{BoundaryScorer, Pair, Window};
 
 /// How the encoder computes.
@@ -97,6 +97,14 @@ impl Classifier {
         let encoder = Encoder::load_as(settings.bert, weights, &Device::Cpu, None, precision == Precision::Eight)?;
         let max_tokens = settings.max_tokens;
         Ok(Self { encoder, tokenizer, head, marks, sentence_end, typed, max_tokens, positive })
+    }
+
+    /// What tells the model in `folder` from any other, wherever the folder is: a hash over its files.
+    ///
+    /// # Errors
+    /// When a file is missing or cannot be read.
+    pub fn fingerprint(folder: &Path) -> Result<String> {
+        checksum::of_files(&["config.json", "tokenizer.json", "model.safetensors"].map(|name| folder.join(name)))
     }
 
     /// Tokens of the longest input, special tokens included.

@@ -1,6 +1,7 @@
 //! Heads against the outputs of the reference implementation; see `tests/data/heads/make_heads.py`.
 #![allow(clippy::unwrap_used)]
 
+use std::fs;
 use std::path::PathBuf;
 
 use super::*;
@@ -90,4 +91,20 @@ fn eight_bits_come_close_and_wrong_questions_are_errors() {
     let long = vec![5; 100];
     assert!(full.pair_logits(&[Pair { left: &long, right: &long }]).unwrap_err().to_string().contains("at most"));
     assert!(Classifier::load(&folder("none"), Precision::Full).unwrap_err().to_string().contains("none"));
+}
+
+#[test]
+fn a_model_is_known_by_its_files_wherever_they_are() {
+    let from = &folder("nsp");
+    let to = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, to.path().join(path.file_name().unwrap())).unwrap();
+    }
+    assert_eq!(Classifier::fingerprint(from).unwrap(), Classifier::fingerprint(to.path()).unwrap());
+    let weights = to.path().join("model.safetensors");
+    let mut bytes = fs::read(&weights).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&weights, bytes).unwrap();
+    assert_ne!(Classifier::fingerprint(from).unwrap(), Classifier::fingerprint(to.path()).unwrap());
 }

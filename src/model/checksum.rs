@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -25,6 +25,16 @@ fn hex(hasher: Sha256) -> String {
 pub(super) fn of_file(path: &Path, stop: &dyn Fn() -> bool) -> Result<(u64, String)> {
     let mut file = File::open(path).map_err(|e| Error::io("cannot open the file", path, e))?;
     copy(&mut file, &mut io::sink(), u64::MAX, stop, &mut |_| {}).map_err(|e| e.at(path))
+}
+
+/// What tells the contents of `files` from any others, wherever they are.
+pub(crate) fn of_files(files: &[PathBuf]) -> Result<String> {
+    let mut all = Sha256::new();
+    for path in files {
+        let (size, hash) = of_file(path, &|| false)?;
+        all.update(format!("{size} {hash}\n"));
+    }
+    Ok(hex(all))
 }
 
 /// Copies at most `limit` bytes and tells size and SHA-256 of what was copied. `advance` hears the bytes done so far.

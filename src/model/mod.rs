@@ -1,7 +1,7 @@
 //! Model files: the manifest, getting and checking them, opening GGUF, tokenizers, and the choice of device.
 
 mod block_file;
-mod checksum;
+pub(crate) mod checksum;
 mod convert;
 mod device;
 mod disk_cache;

@@ -69,7 +69,7 @@ impl<'s> Loader<'s> {
         match folder.filter(|_| options.kind.needs_model()) {
             Some(folder) => {
                 let model = Classifier::load(folder, Precision::Full)?;
-                Ok(Splitting::by_model(options, Arc::new(model), folder.display().to_string()))
+                Ok(Splitting::by_model(options, Arc::new(model), Classifier::fingerprint(folder)?))
             }
             None => Ok(Splitting::new(options)?),
         }
