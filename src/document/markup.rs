@@ -4,6 +4,7 @@
 //! told from text as the HTML Living Standard (13.2.5) does, but only names that HTML knows count: `<value>` in a manual is a
 //! placeholder, a word of the text. Nothing is rewritten here, so every range stays exact.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::markdown::{collapse, title};
@@ -240,6 +241,23 @@ pub(crate) fn words(html: &str) -> String {
     }
     out.push_str(&html[at..]);
     collapse(&out)
+}
+
+/// `text` with the characters in place of their names that mean something in HTML.
+pub(crate) fn decoded(text: &str) -> String {
+    [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")]
+        .iter()
+        .fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign))
+}
+
+/// `text` as a reader of the rendered page sees it: without tags and comments, and with characters in place of their names.
+/// Fenced code stays as it is.
+pub(crate) fn rendered(text: &str) -> Cow<'_, str> {
+    let opens = |at: usize| text[at..].starts_with("<!--") || tag_at(text, at).is_some_and(|tag| tag.is_known());
+    if text.starts_with("```") || text.starts_with("~~~") || !text.match_indices('<').any(|(at, _)| opens(at)) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(decoded(words(text).trim()))
 }
 
 /// The end of the heading that `tag` opens, and its title. It ends before the next heading and before an empty line.

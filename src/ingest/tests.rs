@@ -351,6 +351,8 @@ fn a_unit_is_embedded_before_its_context_and_without_the_targets_of_links() {
     assert_eq!(embedding_text("手册", &path, "3.1 报警：停机。"), "3.1 报警：停机。\n手册");
     assert_eq!(embedding_text("手册", &[], "手册的用途"), "手册的用途");
     assert_eq!(embedding_text("", &[], "见 [5032](#5032超限)。"), "见 5032。");
+    let row = "<tr><td>5032</td><td>压力 &lt; 6 bar<br>设 <value></td></tr>";
+    assert_eq!(embedding_text("", &[], row), "5032 压力 < 6 bar 设 <value>");
     let contents = "- [5031 欠压](#a)\n- [5032 超限](#b)\n- [5033 过热](#c)";
     assert_eq!(embedding_text("手册", &path, contents), "- 5031 欠压\n- 5032 超限\n- 5033 过热");
 }

@@ -1,7 +1,7 @@
 //! The rows of HTML tables inside Markdown, and which cell stands in which column.
 
 use crate::document::Span;
-use crate::document::markup::{Tag, tag_at, words};
+use crate::document::markup::{Tag, decoded, tag_at, words};
 use crate::proposition::table::Cell;
 
 /// Columns that one cell may span.
@@ -105,13 +105,6 @@ fn is_bold(cell: &str) -> bool {
             .then(|| &cell[tag.end..end.max(tag.end)])
     });
     inside.is_some_and(|inside| !inside.contains("</b>") && !inside.contains("</strong>"))
-}
-
-/// The characters that a cell names because they mean something in HTML.
-fn decoded(text: &str) -> String {
-    [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")]
-        .iter()
-        .fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign))
 }
 
 /// The columns of each row: a spanning cell stands in every place that it covers, so that each row says by itself what it is
