@@ -50,6 +50,8 @@ pub(super) struct Drawn {
     pub(super) glyphs: Vec<Glyph>,
     pub(super) rules: Vec<Rule>,
     pub(super) images: usize,
+    /// The share of the page that the largest image covers.
+    pub(super) picture: f64,
     /// Lines and areas.
     pub(super) shapes: usize,
     /// Characters without a known meaning, by font.
@@ -255,7 +257,7 @@ impl Runner<'_> {
                     Some(object) => self.x_object(&object, resources, depth)?,
                     None => self.drawn.is_damaged = true,
                 },
-                Operator::InlineImage(_) => self.drawn.images += 1,
+                Operator::InlineImage(_) => self.image(),
                 Operator::Fallback(_) => self.drawn.is_damaged = true,
                 other => path.take(&other, self.state.ctm, &mut self.drawn.rules),
             }
@@ -288,9 +290,20 @@ impl Runner<'_> {
         Ok(Some(font))
     }
 
+    /// Notes an image: it fills the unit square.
+    fn image(&mut self) {
+        self.drawn.images += 1;
+        let (width, height) = (self.drawn.width, self.drawn.height);
+        let [left, top, right, bottom] = self.state.ctm.bounds([0.0, 0.0, 1.0, 1.0]);
+        let seen = (right.min(width) - left.max(0.0)).max(0.0) * (bottom.min(height) - top.max(0.0)).max(0.0);
+        if width * height > 0.0 {
+            self.drawn.picture = self.drawn.picture.max(seen / (width * height));
+        }
+    }
+
     fn x_object(&mut self, object: &Stream<'_>, resources: &Resources<'_>, depth: usize) -> Result<()> {
         match object.dict().get::<Name<'_>>("Subtype").as_deref() {
-            Some(b"Image") => self.drawn.images += 1,
+            Some(b"Image") => self.image(),
             Some(b"Form") if depth < DEEPEST_FORM => self.form(object, resources, depth)?,
             _ => {}
         }

@@ -62,6 +62,8 @@ struct PageText {
     layers: Vec<Layer>,
     has_text: bool,
     images: usize,
+    /// The share of the page that the largest image covers.
+    picture: f64,
     shapes: usize,
     /// Why something of it is missing.
     losses: Vec<String>,
@@ -107,8 +109,9 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
         blocks.push(page_blocks(std::mem::take(&mut page.layers), &words));
     }
     let levels = headings::levels(&blocks, &outline::outline(&pdf));
+    let label = |n: usize| labels.get(n).cloned().unwrap_or_else(|| (n + 1).to_string());
     for (n, (page, blocks)) in pages.iter().zip(&blocks).enumerate() {
-        let label = labels.get(n).cloned().unwrap_or_else(|| (n + 1).to_string());
+        let label = label(n);
         let place = format!("page {label}");
         notation.page(label);
         write_page(&mut notation, n, blocks, &levels, &words);
@@ -120,6 +123,9 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
         for loss in &page.losses {
             notation.skipped(&place, loss);
         }
+    }
+    if let Some(place) = illustrated(&pages, label) {
+        notation.skipped(&place, "pictures: words in them are not read");
     }
     if pages.iter().all(|page| !page.has_text) {
         notation.skipped("the file", format!("no text on any of its pages ({})", pages.len()));
@@ -162,6 +168,25 @@ fn has_end(bytes: &[u8]) -> bool {
 }
 
 /// The number of pages that the file claims beyond those that were found.
+/// The pages with text that have pictures as large as a screenshot or a table. An image behind a whole page is a scan with a
+/// text layer, or a background.
+fn illustrated(pages: &[PageText], label: impl Fn(usize) -> String) -> Option<String> {
+    let has = |n: usize| pages.get(n).is_some_and(|page| page.has_text && (0.05..0.6).contains(&page.picture));
+    let mut places = Vec::new();
+    let mut n = 0;
+    while n < pages.len() {
+        let count = (n..pages.len()).take_while(|&n| has(n)).count();
+        match count {
+            0 => {}
+            1 => places.push(label(n)),
+            _ => places.push(format!("{}–{}", label(n), label(n + count - 1))),
+        }
+        n += count.max(1);
+    }
+    let pages = if places.len() == 1 && !places[0].contains('–') { "page" } else { "pages" };
+    (!places.is_empty()).then(|| format!("{pages} {}", places.join(", ")))
+}
+
 fn missing_pages(pdf: &Pdf, found: usize) -> Option<String> {
     use hayro_syntax::object::Dict;
     let claimed = outline::catalog(pdf).get::<Dict<'_>>("Pages")?.get::<i64>("Count")?;
@@ -186,6 +211,7 @@ fn page_text(drawn: Drawn, budget: &Budget) -> Result<PageText> {
         height: drawn.height,
         has_text,
         images: drawn.images,
+        picture: drawn.picture,
         shapes: drawn.shapes,
         losses,
         layers: Vec::new(),

@@ -175,6 +175,19 @@ fn a_page_without_a_text_layer_is_named_and_a_file_of_them_is_an_error() {
 }
 
 #[test]
+fn pages_with_large_pictures_are_named_since_words_in_them_are_not_read() {
+    let image = stream("/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray", b"x");
+    let text = line("text", 50, 700);
+    let with = |size: &str| format!("{text} q {size} 50 300 cm /X Do Q");
+    let (logo, table) = (with("100 0 0 60"), with("500 0 0 100"));
+    let scan = format!("{text} q 600 0 0 800 0 0 cm /X Do Q");
+    let bytes = pages(&[&table, &logo, &table, &table, &scan], [HELVETICA, BOLD], std::slice::from_ref(&image));
+    let out = read(&bytes, &mut Budget::default()).unwrap();
+    let named: Vec<(&str, &str)> = out.skipped.iter().map(|part| (&*part.place, &*part.reason)).collect();
+    assert_eq!(named, [("pages 1, 3–4", "pictures: words in them are not read")]);
+}
+
+#[test]
 fn a_lost_table_of_objects_is_rebuilt_and_a_cut_is_named() {
     let whole = pages(&[&line("still here", 50, 700)], [HELVETICA, BOLD], &[]);
     let table = whole.windows(5).position(|w| w == b"xref\n").unwrap();
