@@ -24,8 +24,8 @@ pub(crate) const DEEPEST: usize = 256;
 
 /// Places that merged and repeated cells of one file may fill, and bytes that this may add. Their values stand in every row
 /// that they cover, which a small file can ask for without end.
-const PLACES: usize = 1 << 20;
-const REPEATED: usize = 16 << 20;
+const PLACES: usize = 1 << 18;
+const REPEATED: usize = 4 << 20;
 
 impl Budget {
     /// `limit` from now, and `bytes` of unpacked data in all.

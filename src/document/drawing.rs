@@ -130,6 +130,19 @@ fn points(element: Element<'_>) -> Vec<(usize, String)> {
     out
 }
 
+/// Whether a `pic` is as large as a screenshot or a table: 30 cm², or without a size of its own.
+pub(crate) fn is_large_picture(pic: Element<'_>) -> bool {
+    /// Square EMU, of which 360,000 are a centimetre.
+    const LARGE: f64 = 30.0 * 360_000.0 * 360_000.0;
+    let shape = pic.children().find(|child| child.name() == "spPr");
+    let frame = shape.and_then(|shape| shape.child(Space::Drawing, "xfrm")?.child(Space::Drawing, "ext"));
+    let length = |name| frame?.attribute(Space::None, name)?.parse::<f64>().ok();
+    match (length("cx"), length("cy")) {
+        (Some(width), Some(height)) => width * height >= LARGE,
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

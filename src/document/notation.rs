@@ -69,6 +69,9 @@ pub(crate) struct Notation {
     depth: usize,
 }
 
+/// Why pictures are named.
+pub(crate) const PICTURES: &str = "pictures: words in them are not read";
+
 impl Notation {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
@@ -228,6 +231,32 @@ impl Notation {
     /// A page begins here. A page without text keeps its entry.
     pub(crate) fn page(&mut self, label: impl Into<String>) {
         self.out.pages.push(Page { start: self.out.text.len(), label: label.into() });
+    }
+
+    /// Names the places with pictures as large as a screenshot or a table. `places` are all pages or slides (`kind`) in order,
+    /// by their labels; those without such pictures are `None`.
+    pub(crate) fn pictures(&mut self, kind: &str, places: impl Iterator<Item = Option<String>>) {
+        let mut runs: Vec<(String, Option<String>)> = Vec::new();
+        let mut follows = false;
+        for place in places {
+            match (place, runs.last_mut()) {
+                (Some(label), Some(run)) if follows => run.1 = Some(label),
+                (Some(label), _) => {
+                    runs.push((label, None));
+                    follows = true;
+                }
+                (None, _) => follows = false,
+            }
+        }
+        let run = |(first, last): &(String, Option<String>)| match last {
+            Some(last) => format!("{first}–{last}"),
+            None => first.clone(),
+        };
+        let plural = if matches!(runs[..], [(_, None)]) { "" } else { "s" };
+        if !runs.is_empty() {
+            let places: Vec<String> = runs.iter().map(run).collect();
+            self.skipped(format!("{kind}{plural} {}", places.join(", ")), PICTURES);
+        }
     }
 
     /// Names a part that was not read.

@@ -80,6 +80,21 @@ fn a_deleted_paragraph_end_joins_two_paragraphs() {
 }
 
 #[test]
+fn large_pictures_are_named_since_words_in_them_are_not_read() {
+    let picture = |cm: u32| {
+        format!(
+            "<w:p><w:r><w:t>见图</w:t></w:r><w:r><w:drawing><pic:pic xmlns:pic='x' \
+             xmlns:a='http://schemas.openxmlformats.org/drawingml/2006/main'><pic:spPr><a:xfrm>\
+             <a:ext cx='{0}' cy='{0}'/></a:xfrm></pic:spPr></pic:pic></w:drawing></w:r></w:p>",
+            360_000 * cm
+        )
+    };
+    let out = docx(&(picture(2) + &picture(8) + &picture(9)), &[]).unwrap();
+    let named: Vec<(&str, &str)> = out.skipped.iter().map(|part| (&*part.place, &*part.reason)).collect();
+    assert_eq!(named, [("2 large picture(s)", PICTURES)]);
+}
+
+#[test]
 fn text_boxes_are_read_once_and_charts_and_objects_do_not_get_lost() {
     let inner = p("", "框内");
     let body = format!(

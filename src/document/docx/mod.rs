@@ -21,7 +21,7 @@ use blocks::{Block, Role};
 use reader::{Notes, Reader};
 
 use super::budget::Budget;
-use super::notation::{Extracted, Notation, one_line};
+use super::notation::{Extracted, Notation, PICTURES, one_line};
 use super::package::{self, Package, Relations};
 use super::xml::{Element, Space, Tree};
 use crate::error::{Error, Kind, Result};
@@ -65,12 +65,14 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
         carried: String::new(),
         waiting: Vec::new(),
         noted: Default::default(),
+        pictures: 0,
         objects: Default::default(),
         skipped: Vec::new(),
     };
     let mut blocks = Vec::new();
     reader.blocks(body, &mut blocks)?;
     let (objects, skipped) = (std::mem::take(&mut reader.objects), std::mem::take(&mut reader.skipped));
+    let pictures = reader.pictures;
 
     headings::promote(&mut blocks);
     write::Writer::new(&mut notation, budget).blocks(&blocks)?;
@@ -79,6 +81,9 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
     }
     for part in skipped {
         notation.skipped(part.place, part.reason);
+    }
+    if pictures > 0 {
+        notation.skipped(format!("{pictures} large picture(s)"), PICTURES);
     }
     for (program, count) in objects {
         let by = if program.is_empty() { String::new() } else { format!(" made by {program}") };

@@ -49,6 +49,8 @@ pub(super) struct Reader<'t, 'p, 'a, 'b> {
     pub(super) waiting: Vec<Block>,
     /// Notes that are written already.
     pub(super) noted: HashSet<(bool, String)>,
+    /// Large pictures.
+    pub(super) pictures: usize,
     /// Embedded objects by program.
     pub(super) objects: BTreeMap<String, usize>,
     pub(super) skipped: Vec<Skipped>,
@@ -304,6 +306,7 @@ impl<'t> Reader<'t, '_, '_, '_> {
                     let program = child.attribute(Space::None, "ProgID").unwrap_or_default();
                     *self.objects.entry(program.to_string()).or_default() += 1;
                 }
+                (_, "pic") => self.pictures += usize::from(drawing::is_large_picture(child)),
                 _ => self.drawing(child, line)?,
             }
         }

@@ -124,9 +124,10 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
             notation.skipped(&place, loss);
         }
     }
-    if let Some(place) = illustrated(&pages, label) {
-        notation.skipped(&place, "pictures: words in them are not read");
-    }
+    // An image behind a whole page is a scan with a text layer, or a background.
+    let is_illustrated = |page: &PageText| page.has_text && (0.05..0.6).contains(&page.picture);
+    let illustrated = pages.iter().enumerate().map(|(n, page)| is_illustrated(page).then(|| label(n)));
+    notation.pictures("page", illustrated);
     if pages.iter().all(|page| !page.has_text) {
         notation.skipped("the file", format!("no text on any of its pages ({})", pages.len()));
     }
@@ -168,25 +169,6 @@ fn has_end(bytes: &[u8]) -> bool {
 }
 
 /// The number of pages that the file claims beyond those that were found.
-/// The pages with text that have pictures as large as a screenshot or a table. An image behind a whole page is a scan with a
-/// text layer, or a background.
-fn illustrated(pages: &[PageText], label: impl Fn(usize) -> String) -> Option<String> {
-    let has = |n: usize| pages.get(n).is_some_and(|page| page.has_text && (0.05..0.6).contains(&page.picture));
-    let mut places = Vec::new();
-    let mut n = 0;
-    while n < pages.len() {
-        let count = (n..pages.len()).take_while(|&n| has(n)).count();
-        match count {
-            0 => {}
-            1 => places.push(label(n)),
-            _ => places.push(format!("{}–{}", label(n), label(n + count - 1))),
-        }
-        n += count.max(1);
-    }
-    let pages = if places.len() == 1 && !places[0].contains('–') { "page" } else { "pages" };
-    (!places.is_empty()).then(|| format!("{pages} {}", places.join(", ")))
-}
-
 fn missing_pages(pdf: &Pdf, found: usize) -> Option<String> {
     use hayro_syntax::object::Dict;
     let claimed = outline::catalog(pdf).get::<Dict<'_>>("Pages")?.get::<i64>("Count")?;

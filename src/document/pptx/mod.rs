@@ -5,7 +5,7 @@ mod shapes;
 
 use super::budget::Budget;
 use super::drawing;
-use super::notation::{Extracted, Notation, one_line};
+use super::notation::{Extracted, Notation, PICTURES, one_line};
 use super::package::{self, Package, Relations};
 use super::xml::{Space, Tree, is_on};
 use crate::error::{Error, Kind, Result};
@@ -27,6 +27,7 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
     }
     let mut first_title = None;
     let mut has_text = false;
+    let mut illustrated = Vec::new();
     let slides = root.child(Space::Presentation, "sldIdLst");
     for (at, slide) in slides.iter().flat_map(|list| list.all(Space::Presentation, "sldId")).enumerate() {
         budget.check()?;
@@ -41,13 +42,16 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
             Ok(slide) => {
                 has_text |= slide.has_text;
                 first_title = first_title.or(slide.title);
+                illustrated.push(slide.has_picture.then(|| number.to_string()));
             }
             Err(error) => {
                 budget.check()?;
                 notation.skipped(format!("slide {number}"), error.to_string());
+                illustrated.push(None);
             }
         }
     }
+    notation.pictures("slide", illustrated.into_iter());
     let properties = package.properties(budget);
     if let Some(date) = properties.modified {
         notation.metadata("date", &date);
@@ -55,7 +59,7 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
     let mut out = notation.finish();
     out.title =
         properties.title.filter(|title| package::says(&out.text, title)).or(first_title).map(|title| one_line(&title));
-    if !has_text && out.skipped.is_empty() {
+    if !has_text && out.skipped.iter().all(|part| part.reason == PICTURES) {
         return Err(Error::new(Kind::Format, "the presentation has no text")
             .expected("slides with text")
             .found("only pictures or empty slides")
@@ -68,6 +72,7 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
 struct Slide {
     title: Option<String>,
     has_text: bool,
+    has_picture: bool,
 }
 
 fn one_slide(
@@ -86,6 +91,7 @@ fn one_slide(
     if let Some(shapes) = shapes {
         found.read(shapes, budget);
     }
+    let has_picture = found.has_picture;
     let is_hidden = root.attribute(Space::None, "show").is_some_and(|show| !is_on(Some(show)));
     let title = found.title.take().filter(|title| !title.trim().is_empty());
     let heading = title.clone().unwrap_or_else(|| format!("Slide {number}"));
@@ -97,7 +103,7 @@ fn one_slide(
     }
     notes(package, &relations, number, notation, budget);
     let has_text = title.is_some() || notation.len() > after_heading.max(before);
-    Ok(Slide { title, has_text })
+    Ok(Slide { title, has_text, has_picture })
 }
 
 /// The notes of the speaker.

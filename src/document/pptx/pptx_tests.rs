@@ -71,6 +71,20 @@ fn slides_come_in_the_order_of_the_show_with_titles_lists_and_notes() {
 }
 
 #[test]
+fn slides_with_large_pictures_are_named_since_words_in_them_are_not_read() {
+    let picture = |cm: u32| {
+        let length = 360_000 * cm;
+        format!("<p:pic><p:spPr><a:xfrm><a:ext cx='{length}' cy='{length}'/></a:xfrm></p:spPr></p:pic>")
+    };
+    let text = shape("", &p(">", "说明"));
+    let out = pptx(&[(&picture(20), ""), (&(picture(20) + &text), ""), (&(picture(2) + &text), "")]).unwrap();
+    let named: Vec<(&str, &str)> = out.skipped.iter().map(|part| (&*part.place, &*part.reason)).collect();
+    assert_eq!(named, [("slides 1–2", PICTURES)]);
+    let error = pptx(&[(&picture(20), "")]).unwrap_err();
+    assert!(error.to_string().contains("no text"), "{error}");
+}
+
+#[test]
 fn tables_repeat_merged_cells() {
     let tc = |more: &str, text: &str| format!("<a:tc {more}><a:txBody>{}</a:txBody></a:tc>", p(">", text));
     let rows = [

@@ -17,6 +17,8 @@ const COLUMNS: usize = 1024;
 pub(super) struct Shapes {
     pub(super) title: Option<String>,
     pub(super) blocks: Vec<Block>,
+    /// A picture so large that words may stand in it.
+    pub(super) has_picture: bool,
 }
 
 pub(super) enum Block {
@@ -52,6 +54,7 @@ impl Shapes {
             match (shape.space(), shape.name()) {
                 (Space::Presentation, "sp" | "cxnSp") => self.shape(shape),
                 (Space::Presentation, "graphicFrame") => self.frame(shape, budget),
+                (Space::Presentation, "pic") => self.has_picture |= drawing::is_large_picture(shape),
                 (Space::Presentation, name) if name.starts_with("nv") || name.ends_with("Pr") => {}
                 _ => self.read(shape, budget),
             }
