@@ -17,7 +17,7 @@ use crate::proposition::evidence::{antecedents, coverage, spans};
 use crate::proposition::gates::{Candidate, Finding, Verdict, examine, hopeless, modals, refers, support};
 use crate::proposition::ledger::{Outcome, SentenceOutcome};
 use crate::proposition::lexis::{Folded, TokenKind, identity, is_content, term_set, terms, tokens};
-use crate::proposition::line::{CONTENTS, LABEL, is_label, marker_len, says_nothing};
+use crate::proposition::line::{CONTENTS, LABEL, is_label, marker_len, says_nothing, without_comments};
 use crate::proposition::links::targets;
 use crate::proposition::quantity::{Quantity, quantities};
 use crate::proposition::repair::{Repaired, joins_facts, repair, split};
@@ -145,9 +145,12 @@ impl Work<'_> {
     /// A heading that title or heading path repeat is searched with every unit of its section.
     fn is_in_path(&self, text: &str) -> bool {
         let key = identity(text);
+        // Words in front of what the path repeats may turn it around (`Do not install`, under `Install`); numbers do not.
+        let is_number = |c: char| c.is_numeric() || "第章节条款编篇附录一二三四五六七八九十百.-".contains(c);
         let same = |other: &str| {
             let other = identity(other);
-            !other.is_empty() && (other == key || other.ends_with(&key) || key.ends_with(&other))
+            let lead = key.strip_suffix(&other);
+            !other.is_empty() && (other.ends_with(&key) || lead.is_some_and(|lead| lead.chars().all(is_number)))
         };
         same(self.passage.title) || self.passage.heading_path.iter().any(|h| same(h))
     }
@@ -309,11 +312,30 @@ impl Work<'_> {
         let text = self.slice(sentence.span);
         let marks = if sentence.kind == SentenceKind::Verbatim { 0 } else { marker_len(&text) };
         let evidence = Span::new(sentence.span.start + marks, sentence.span.end.min(self.chars.len()));
-        let kept: String = text.chars().skip(marks).collect();
+        let mut kept: String = text.chars().skip(marks).collect();
+        if sentence.kind != SentenceKind::Verbatim {
+            kept = without_comments(&self.without_quote_marks(sentence.span, kept));
+        }
         let statement = if sentence.kind == SentenceKind::Verbatim { kept } else { squeeze(&kept) };
         let mut unit = Unit::verbatim(UnitKind::Sentence, statement, evidence);
         unit.entities = entities(&unit.statement);
         self.add_exact(unit);
+    }
+
+    /// `text`, which begins at `span`, without the `>` in front of the lines after its first where it stands in a block quote:
+    /// inside a statement they read as an operator.
+    fn without_quote_marks(&self, span: Span, text: String) -> String {
+        let start = self.chars[..span.start].iter().rposition(|&c| c == '\n').map_or(0, |at| at + 1);
+        let is_quote = self.chars[start..].iter().find(|c| !c.is_whitespace()) == Some(&'>');
+        if !is_quote || !text.contains('\n') {
+            return text;
+        }
+        let lines = text.split('\n').enumerate();
+        let bare = |(n, line): (usize, &str)| match n {
+            0 => line.to_owned(),
+            _ => line.trim_start_matches(['>', ' ', '\t']).to_owned(),
+        };
+        lines.map(bare).collect::<Vec<String>>().join("\n")
     }
 
     /// Adds the entries of a contents list as one unit.

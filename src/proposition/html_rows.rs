@@ -18,7 +18,7 @@ pub(super) struct Read {
     pub(super) is_header: bool,
     /// Every cell with words is in bold face.
     pub(super) is_bold: bool,
-    /// A row that was cut for its length: its cells are not known.
+    /// A row that was cut for its length, or has words beside its cells: its cells are not known.
     pub(super) is_cut: bool,
 }
 
@@ -68,24 +68,36 @@ pub(super) fn read(row: &str, span: Span) -> Read {
         read.cells.push(Spanning { cell, across, down: reach(tag, "rowspan") });
     };
     let mut open: Option<Tag<'_>> = None;
+    // Words beside the cells: what they belong to is not known, so the row stays as it is.
+    let (mut is_stray, mut last) = (false, 0);
     let mut at = 0;
     while let Some(gap) = row[at..].find('<') {
         let start = at + gap;
+        if row[start..].starts_with("<!--") {
+            at = row[start..].find("-->").map_or(row.len(), |length| start + length + 3);
+            continue;
+        }
         at = start + 1;
         let Some(tag) = tag_at(row, start) else { continue };
         at = tag.end;
         if !tag.is(&["td", "th", "tr"]) {
             continue;
         }
-        if let Some(cell) = open.take() {
-            add(&cell, start, &mut read);
+        match open.take() {
+            Some(cell) => add(&cell, start, &mut read),
+            None => is_stray |= !words(&row[last..start]).trim().is_empty(),
         }
+        last = tag.end;
         if !tag.closing && !tag.is(&["tr"]) {
             open = Some(tag);
         }
     }
-    if let Some(cell) = open {
-        add(&cell, row.len(), &mut read);
+    match open {
+        Some(cell) => add(&cell, row.len(), &mut read),
+        None => is_stray |= !words(&row[last..]).trim().is_empty(),
+    }
+    if is_stray {
+        return Read { cells: Vec::new(), is_header: false, is_bold: false, is_cut: true, ..read };
     }
     read
 }

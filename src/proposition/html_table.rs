@@ -25,9 +25,11 @@ pub(super) fn rows(passage: &Passage<'_>, chars: &[char]) -> HashMap<usize, Row>
     while at < sentences.len() {
         let (end, rows) = table(&sentences[at..], chars);
         // What was carried is for the table that the passage opens in the middle of.
-        let names = std::mem::take(&mut carried);
-        if !rows.is_empty() {
-            Table { passage, chars, first: at, rows: &rows }.statements(names, &mut found);
+        let mut names = std::mem::take(&mut carried);
+        // Further rows of headers begin another table.
+        let begins = |a: &Read, b: &Read| !(b.is_header && !a.is_header && b.cells.len() > 1);
+        for rows in rows.chunk_by(begins) {
+            Table { passage, chars, first: at, rows }.statements(names.take(), &mut found);
         }
         at += end.max(1);
     }
@@ -357,6 +359,26 @@ mod tests {
         assert_eq!(statements(bold), ["报警，码：1；含义：过热"]);
         let head = "<table>\n<thead>\n<tr><td>码</td><td>含义</td></tr>\n</thead>\n<tbody>\n<tr><td>1</td><td>过热</td></tr>\n</tbody>\n</table>";
         assert_eq!(statements(head), ["报警，码：1；含义：过热"]);
+    }
+
+    #[test]
+    fn further_rows_of_headers_begin_another_table() {
+        let text = "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr>\n<tr><th>C</th><th>D</th></tr><tr><td>3</td><td>4</td></tr></table>";
+        assert_eq!(statements(text), ["报警, A: 1; B: 2", "报警, C: 3; D: 4"]);
+    }
+
+    #[test]
+    fn what_is_commented_out_is_not_told() {
+        let text = "<table>\n<tr><th>码</th><th>限值</th></tr>\n<tr><td>1</td><td>5 A</td></tr> <!-- <tr><td>旧</td><td>9 A</td></tr> -->\n<tr><td>2</td><td>8 A <!-- 原为 7 A --></td></tr>\n</table>\n";
+        assert_eq!(statements(text), ["报警，码：1；限值：5 A", "报警，码：2；限值：8 A"]);
+        let text = "<p>限值为 7 A。 <!-- <br>限值为 5 A。 --></p>\n\n油压 <!-- 原为 3 --> 应为 4 bar。\n";
+        assert_eq!(statements(text), ["限值为 7 A。", "油压 应为 4 bar。"]);
+    }
+
+    #[test]
+    fn words_beside_the_cells_of_a_row_are_not_lost() {
+        let row = "<tr>注意高温<td>5011</td></tr>";
+        assert_eq!(statements(&format!("<table>{row}</table>")), [row]);
     }
 
     #[test]

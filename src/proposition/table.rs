@@ -212,6 +212,7 @@ fn cells(chars: &[char], row: Span, code: bool) -> Vec<Cell> {
     while start < end && matches!(chars[start], '>' | ' ' | '\t') {
         start += 1;
     }
+    start += list_mark(&chars[start..end]);
     start += usize::from(start < end && chars[start] == '|');
     let mut bars = bars(&chars[..end], start, code);
     if bars.last() == Some(&(end.saturating_sub(1))) {
@@ -225,6 +226,15 @@ fn cells(chars: &[char], row: Span, code: bool) -> Vec<Cell> {
         start = bar + 1;
     }
     cells
+}
+
+/// The length of the mark of a list item whose text begins with the bar of a table.
+fn list_mark(row: &[char]) -> usize {
+    let digits = row.iter().take_while(|c| c.is_ascii_digit()).count();
+    let marks: &[char] = if digits > 0 { &['.', ')'] } else { &['-', '*', '+'] };
+    let gap = row.iter().skip(digits + 1).take_while(|c| matches!(c, ' ' | '\t')).count();
+    let is_mark = row.get(digits).is_some_and(|c| marks.contains(c)) && gap > 0;
+    if is_mark && row.get(digits + 1 + gap) == Some(&'|') { digits + 1 + gap } else { 0 }
 }
 
 fn cell(chars: &[char], start: usize, end: usize) -> Cell {
@@ -372,6 +382,25 @@ mod tests {
             assert_eq!(units.len(), rows, "{text}");
             assert!(units.iter().all(|u| u.kind == UnitKind::Sentence), "{text}");
         }
+    }
+
+    #[test]
+    fn a_table_that_begins_behind_the_mark_of_an_item_keeps_its_columns() {
+        for mark in ["- ", "1. ", "* "] {
+            let indent = " ".repeat(mark.len());
+            let text = format!("{mark}| x | y |\n{indent}|---|---|\n{indent}| 3 | 4 |\n");
+            assert_eq!(statements(&text, &["参数"]), ["参数, x: 3; y: 4"], "{mark}");
+        }
+    }
+
+    #[test]
+    fn headings_that_the_path_does_not_say_in_full_and_quotes_of_lines_are_told() {
+        let headings = ["Install"];
+        assert_eq!(
+            statements("## Do not install\n\n## 2.1 Install\n\nText.\n", &headings),
+            ["Do not install", "Text."]
+        );
+        assert_eq!(statements("> Pressure at start\n> 5 bar.\n", &headings), ["Pressure at start 5 bar."]);
     }
 
     #[test]

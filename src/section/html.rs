@@ -61,6 +61,19 @@ impl Reader<'_> {
                 b'\\' => at += text[at..stop].chars().next().map_or(0, char::len_utf8),
                 b'`' => at = code_span(text, open, stop),
                 _ => {
+                    // What is commented out is no row. A word or two are left to the sentence around them.
+                    if text[open..].starts_with("<!--")
+                        && let Some(end) = self.closed(open, "-->")
+                    {
+                        if text[open + 4..end].contains(['。', '！', '？', '；', '.', '!', '?', '<', '\n']) {
+                            self.fragment(from, open, item);
+                            self.flush();
+                            self.markup_piece(open, open, end, Block::Verbatim);
+                            from = end;
+                        }
+                        (at, stop) = (end, self.line_end(end, stop));
+                        continue;
+                    }
                     let Some(tag) = tag_at(text, open) else { continue };
                     let breaks = tag.opens("br") && !goes_on(&text[from..open]);
                     // A term and what it means are read together: only the next term parts them.
@@ -193,7 +206,7 @@ impl Reader<'_> {
 
     /// The end of the row that `tag` opens: its end tag, or where the next row or the table begins or ends. `None` where blocks
     /// of Markdown stand in it: then these are read for what they are.
-    fn row_end(&self, tag: &Tag<'_>) -> Option<usize> {
+    fn row_end(&mut self, tag: &Tag<'_>) -> Option<usize> {
         /// What ends a row that is not closed.
         const OUTER: &[&str] = &["table", "thead", "tbody", "tfoot"];
         if !tag.opens("tr") {
@@ -205,6 +218,12 @@ impl Reader<'_> {
             let Some(gap) = text[at..].find('<') else { break (text.len(), false) };
             let open = at + gap;
             at = open + 1;
+            if text[open..].starts_with("<!--")
+                && let Some(end) = self.closed(open, "-->")
+            {
+                at = end;
+                continue;
+            }
             let Some(next) = tag_at(text, open) else { continue };
             at = next.end;
             if next.closing && next.is(&["tr"]) {
