@@ -65,8 +65,10 @@ pub(super) struct Entry {
 }
 
 fn raw(text: &str, format: Format) -> Option<Vec<Entry>> {
-    let range = Some(format).filter(|format| *format == Format::Markdown).and_then(|_| front_matter(text))?;
-    let matter = &text[range];
+    if format != Format::Markdown {
+        return None;
+    }
+    let matter = &text[front_matter(text)?];
     let lines: Vec<&str> = text_lines(matter).map(|line| &matter[line.start..line.end]).collect();
     let inner = lines.get(1..lines.len().saturating_sub(1)).unwrap_or_default();
     Some(if lines.first().is_some_and(|first| first.starts_with('+')) {

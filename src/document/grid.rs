@@ -8,44 +8,31 @@ use super::budget::Budget;
 /// Columns that one cell may span.
 const WIDEST: usize = 100;
 
+/// Which cell stands in which place of a table.
 #[derive(Debug, Default)]
-struct Cell {
-    text: String,
-    is_heading: bool,
-    /// Words that are not in bold face.
-    has_plain: bool,
-}
-
-/// Collects a table cell by cell.
-#[derive(Debug, Default)]
-pub(crate) struct Grid {
-    cells: Vec<Cell>,
+pub(crate) struct Layout {
     /// Numbers of cells, by row and column; `None` where no cell lies.
-    rows: Vec<Vec<Option<usize>>>,
-    /// True for rows in the head of the table.
-    heads: Vec<bool>,
+    pub(crate) rows: Vec<Vec<Option<usize>>>,
+    /// How many cells there are.
+    cells: usize,
     /// For each column the cell that reaches down into the next rows, and how many.
     reaching: Vec<Option<(usize, usize)>>,
     /// The next free column.
     column: usize,
     /// Whether repetition was cut short.
     cut: bool,
-    /// Whether a cell is open.
-    pub(crate) in_cell: bool,
 }
 
-impl Grid {
+impl Layout {
     /// Begins a row.
-    pub(crate) fn row(&mut self, is_head: bool, budget: &mut Budget) {
+    pub(crate) fn row(&mut self, budget: &mut Budget) {
         self.end_row(budget);
         self.rows.push(Vec::new());
-        self.heads.push(is_head);
         self.column = 0;
-        self.in_cell = false;
     }
 
     /// Fills the columns that cells of earlier rows reach into, behind the last cell of the row.
-    fn end_row(&mut self, budget: &mut Budget) {
+    pub(crate) fn end_row(&mut self, budget: &mut Budget) {
         if !self.rows.is_empty() {
             while self.column < self.reaching.len() {
                 self.skip_reached(budget);
@@ -88,14 +75,11 @@ impl Grid {
         }
     }
 
-    /// Begins a cell. A `down` of 0 reaches to the end of the table.
-    pub(crate) fn cell(&mut self, is_heading: bool, across: usize, down: usize, budget: &mut Budget) {
-        if self.rows.is_empty() || self.column == usize::MAX {
-            self.row(false, budget);
-        }
+    /// Places the next cell in the open row. A `down` of 0 reaches to the end of the table.
+    pub(crate) fn cell(&mut self, across: usize, down: usize, budget: &mut Budget) {
         self.skip_reached(budget);
-        let cell = self.cells.len();
-        self.cells.push(Cell { is_heading, ..Cell::default() });
+        let cell = self.cells;
+        self.cells += 1;
         for n in 0..across.clamp(1, WIDEST) {
             if n > 0 {
                 self.repeat(budget);
@@ -113,7 +97,6 @@ impl Grid {
             }
             self.column += 1;
         }
-        self.in_cell = true;
     }
 
     /// Ends the group of rows: no cell reaches out of it.
@@ -121,6 +104,54 @@ impl Grid {
         self.end_row(budget);
         self.reaching.clear();
         self.column = usize::MAX;
+    }
+
+    /// Whether a row takes cells.
+    fn is_open(&self) -> bool {
+        !self.rows.is_empty() && self.column != usize::MAX
+    }
+}
+
+#[derive(Debug, Default)]
+struct Cell {
+    text: String,
+    is_heading: bool,
+    /// Words that are not in bold face.
+    has_plain: bool,
+}
+
+/// Collects a table cell by cell.
+#[derive(Debug, Default)]
+pub(crate) struct Grid {
+    cells: Vec<Cell>,
+    layout: Layout,
+    /// True for rows in the head of the table.
+    heads: Vec<bool>,
+    /// Whether a cell is open.
+    pub(crate) in_cell: bool,
+}
+
+impl Grid {
+    /// Begins a row.
+    pub(crate) fn row(&mut self, is_head: bool, budget: &mut Budget) {
+        self.layout.row(budget);
+        self.heads.push(is_head);
+        self.in_cell = false;
+    }
+
+    /// Begins a cell. A `down` of 0 reaches to the end of the table.
+    pub(crate) fn cell(&mut self, is_heading: bool, across: usize, down: usize, budget: &mut Budget) {
+        if !self.layout.is_open() {
+            self.row(false, budget);
+        }
+        self.layout.cell(across, down, budget);
+        self.cells.push(Cell { is_heading, ..Cell::default() });
+        self.in_cell = true;
+    }
+
+    /// Ends the group of rows: no cell reaches out of it.
+    pub(crate) fn end_group(&mut self, budget: &mut Budget) {
+        self.layout.end_group(budget);
         self.in_cell = false;
     }
 
@@ -143,12 +174,12 @@ impl Grid {
 
     /// The rows, whether the first one names the columns, and whether repetition was cut short.
     pub(crate) fn finish(mut self, budget: &mut Budget) -> (Vec<Vec<String>>, bool, bool) {
-        self.end_row(budget);
+        self.layout.end_row(budget);
         let heads = self.head_rows();
         let mut used = vec![false; self.cells.len()];
-        let mut cut = self.cut;
-        let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len());
-        for row in &self.rows {
+        let mut cut = self.layout.cut;
+        let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.layout.rows.len());
+        for row in &self.layout.rows {
             let mut words = Vec::with_capacity(row.len());
             for cell in row {
                 let Some(cell) = *cell else {
@@ -188,22 +219,22 @@ impl Grid {
         /// More rows of headings than this are no names of columns.
         const MOST: usize = 4;
         let marked = self.heads.iter().take_while(|&&is_head| is_head).count();
-        if marked > 0 && marked < self.rows.len() {
+        if marked > 0 && marked < self.layout.rows.len() {
             return marked.min(MOST);
         }
         let all = |row: &[Option<usize>], test: &dyn Fn(&Cell) -> bool| {
             row.iter().flatten().any(|&cell| !self.cells[cell].text.is_empty())
                 && row.iter().flatten().all(|&cell| self.cells[cell].text.is_empty() || test(&self.cells[cell]))
         };
-        let headings = self.rows.iter().take_while(|row| all(row, &|cell| cell.is_heading)).count();
+        let headings = self.layout.rows.iter().take_while(|row| all(row, &|cell| cell.is_heading)).count();
         if headings > 0 {
-            return if headings < self.rows.len() { headings.min(MOST) } else { 1 };
+            return if headings < self.layout.rows.len() { headings.min(MOST) } else { 1 };
         }
         let is_bold = |row: &&Vec<Option<usize>>| all(row, &|cell| !cell.has_plain);
-        let wide = self.rows.first().is_some_and(|row| row.len() > 1);
+        let wide = self.layout.rows.first().is_some_and(|row| row.len() > 1);
         usize::from(
-            wide && self.rows.first().as_ref().is_some_and(is_bold)
-                && self.rows.get(1).is_some_and(|row| !is_bold(&row)),
+            wide && self.layout.rows.first().as_ref().is_some_and(is_bold)
+                && self.layout.rows.get(1).is_some_and(|row| !is_bold(&row)),
         )
     }
 }

@@ -11,7 +11,7 @@ mod drawing;
 mod epub;
 mod front;
 mod front_toml;
-mod grid;
+pub(crate) mod grid;
 mod html;
 mod legacy;
 mod lines;
@@ -49,7 +49,7 @@ pub(crate) use date_find::{MONTHS, dates_in};
 pub(crate) use front::{front_matter, key_of};
 pub(crate) use lines::{Line, text_lines};
 pub(crate) use markdown::collapse;
-pub(crate) use tight::tight_headings;
+pub(crate) use tight::{fence, tight_headings};
 pub(crate) use title::{join, leading_title};
 
 use std::fs;

@@ -26,20 +26,20 @@ pub(crate) fn tight_headings(text: &str) -> Vec<usize> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut spaced = 0;
     let mut first = None;
-    let mut fence: Option<&str> = None;
+    let mut open: Option<&str> = None;
     // What the line before was: empty or a heading, and whether it was a candidate with one mark.
     let (mut apart, mut neighbour) = (true, false);
     for line in text_lines(&text[start..]) {
         let line = Line { start: line.start + start, end: line.end + start, next: line.next + start };
         let content = &text[line.start..line.end];
         let bare = content.trim();
-        if let Some(open) = fence {
-            if bare.starts_with(open) && bare.trim_start_matches(&open[..1]).is_empty() {
-                fence = None;
+        if let Some(marks) = open {
+            if bare.starts_with(marks) && bare.trim_start_matches(&marks[..1]).is_empty() {
+                open = None;
             }
             continue;
         }
-        fence = opening(bare);
+        open = fence(bare);
         if !bare.is_empty() {
             first.get_or_insert(line.start);
         }
@@ -99,7 +99,7 @@ fn is_spaced(content: &str) -> bool {
 }
 
 /// The marks of a fence that opens a block of code.
-fn opening(bare: &str) -> Option<&str> {
+pub(crate) fn fence(bare: &str) -> Option<&str> {
     let mark = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let run = bare.len() - bare.trim_start_matches(mark).len();
     (run >= 3 && !(mark == '`' && bare[run..].contains('`'))).then(|| &bare[..run])

@@ -145,14 +145,9 @@ impl Work<'_> {
     /// A heading that title or heading path repeat is searched with every unit of its section.
     fn is_in_path(&self, text: &str) -> bool {
         let key = identity(text);
-        // Words in front of what the path repeats may turn it around (`Do not install`, under `Install`); numbers do not.
-        let is_number = |c: char| c.is_numeric() || "第章节条款编篇附录一二三四五六七八九十百.-".contains(c);
-        let same = |other: &str| {
-            let other = identity(other);
-            let lead = key.strip_suffix(&other);
-            !other.is_empty() && (other.ends_with(&key) || lead.is_some_and(|lead| lead.chars().all(is_number)))
-        };
-        same(self.passage.title) || self.passage.heading_path.iter().any(|h| same(h))
+        // The path must say all of it: words in front of what it repeats may turn it around (`Do not install`, under `Install`).
+        let same = |other: &str| identity(other).ends_with(&key);
+        !key.is_empty() && (same(self.passage.title) || self.passage.heading_path.iter().any(|h| same(h)))
     }
 
     /// Judges the statements of one sentence.
@@ -312,11 +307,11 @@ impl Work<'_> {
         let text = self.slice(sentence.span);
         let marks = if sentence.kind == SentenceKind::Verbatim { 0 } else { marker_len(&text) };
         let evidence = Span::new(sentence.span.start + marks, sentence.span.end.min(self.chars.len()));
-        let mut kept: String = text.chars().skip(marks).collect();
-        if sentence.kind != SentenceKind::Verbatim {
-            kept = without_comments(&self.without_quote_marks(sentence.span, kept));
-        }
-        let statement = if sentence.kind == SentenceKind::Verbatim { kept } else { squeeze(&kept) };
+        let kept: String = text.chars().skip(marks).collect();
+        let statement = match sentence.kind {
+            SentenceKind::Verbatim => kept,
+            _ => squeeze(&without_comments(&self.without_quote_marks(sentence.span, kept))),
+        };
         let mut unit = Unit::verbatim(UnitKind::Sentence, statement, evidence);
         unit.entities = entities(&unit.statement);
         self.add_exact(unit);
@@ -325,17 +320,13 @@ impl Work<'_> {
     /// `text`, which begins at `span`, without the `>` in front of the lines after its first where it stands in a block quote:
     /// inside a statement they read as an operator.
     fn without_quote_marks(&self, span: Span, text: String) -> String {
+        let Some((first, rest)) = text.split_once('\n') else { return text };
         let start = self.chars[..span.start].iter().rposition(|&c| c == '\n').map_or(0, |at| at + 1);
-        let is_quote = self.chars[start..].iter().find(|c| !c.is_whitespace()) == Some(&'>');
-        if !is_quote || !text.contains('\n') {
+        if self.chars[start..].iter().find(|c| !c.is_whitespace()) != Some(&'>') {
             return text;
         }
-        let lines = text.split('\n').enumerate();
-        let bare = |(n, line): (usize, &str)| match n {
-            0 => line.to_owned(),
-            _ => line.trim_start_matches(['>', ' ', '\t']).to_owned(),
-        };
-        lines.map(bare).collect::<Vec<String>>().join("\n")
+        let bare = |line: &str| format!("\n{}", line.trim_start_matches(['>', ' ', '\t']));
+        std::iter::once(first.to_owned()).chain(rest.split('\n').map(bare)).collect()
     }
 
     /// Adds the entries of a contents list as one unit.

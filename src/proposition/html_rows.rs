@@ -1,11 +1,10 @@
 //! The rows of HTML tables inside Markdown, and which cell stands in which column.
 
-use crate::document::Span;
+use crate::document::grid::Layout;
 use crate::document::markup::{Tag, decoded, tag_at, words};
+use crate::document::{Budget, Span};
 use crate::proposition::table::Cell;
 
-/// Columns that one cell may span.
-const WIDEST: usize = 100;
 /// Places of a table that are filled by repetition; more are no table that a person reads.
 const REPEATED: usize = 20_000;
 
@@ -42,7 +41,8 @@ pub(super) struct Place {
 /// The columns of a row.
 #[derive(Debug)]
 pub(super) struct Columns {
-    pub(super) places: Vec<Place>,
+    /// `None` where no cell lies.
+    pub(super) places: Vec<Option<Place>>,
     /// False where a row before is not known: a cell of it may reach into this one.
     pub(super) is_certain: bool,
 }
@@ -64,8 +64,7 @@ pub(super) fn read(row: &str, span: Span) -> Read {
         let cell = Cell { span, text: decoded(&words(raw)) };
         read.is_header &= tag.is(&["th"]);
         read.is_bold &= cell.text.is_empty() || is_bold(raw);
-        let across = reach(tag, "colspan").clamp(1, WIDEST);
-        read.cells.push(Spanning { cell, across, down: reach(tag, "rowspan") });
+        read.cells.push(Spanning { cell, across: reach(tag, "colspan"), down: reach(tag, "rowspan") });
     };
     let mut open: Option<Tag<'_>> = None;
     // Words beside the cells: what they belong to is not known, so the row stays as it is.
@@ -122,49 +121,28 @@ fn is_bold(cell: &str) -> bool {
 /// The columns of each row: a spanning cell stands in every place that it covers, so that each row says by itself what it is
 /// about. Nothing reaches from the `heads` first rows into the rest. `None` for a table of which too much is repetition.
 pub(super) fn columns(rows: &[Read], heads: usize, is_whole: bool) -> Option<Vec<Columns>> {
-    let mut reaching: Vec<Option<(Place, usize)>> = Vec::new();
-    let mut repeated = 0;
-    let mut is_certain = is_whole;
-    let mut all = Vec::with_capacity(rows.len());
-    for (number, row) in rows.iter().enumerate() {
-        if number == heads {
-            reaching.clear();
+    let (mut layout, mut budget) = (Layout::default(), Budget::default());
+    let mut cells = Vec::new();
+    for (row, read) in rows.iter().enumerate() {
+        if row == heads {
+            layout.end_group(&mut budget);
         }
-        let mut places = Vec::with_capacity(row.cells.len());
-        let mut fill = |places: &mut Vec<Place>, reaching: &mut Vec<Option<(Place, usize)>>| {
-            while let Some(slot) = reaching.get_mut(places.len())
-                && let Some((place, left)) = slot
-            {
-                places.push(*place);
-                repeated += 1;
-                *left -= 1;
-                if *left == 0 {
-                    *slot = None;
-                }
-            }
-        };
-        for (cell, spanning) in row.cells.iter().enumerate() {
-            fill(&mut places, &mut reaching);
-            let place = Place { row: number, cell };
-            // 0 reaches to the end of the table.
-            let down = if spanning.down == 0 { usize::MAX } else { spanning.down };
-            for _ in 0..spanning.across {
-                if down > 1 {
-                    if reaching.len() <= places.len() {
-                        reaching.resize(places.len() + 1, None);
-                    }
-                    reaching[places.len()] = Some((place, down - 1));
-                }
-                places.push(place);
-            }
+        layout.row(&mut budget);
+        for (cell, spanning) in read.cells.iter().enumerate() {
+            layout.cell(spanning.across, spanning.down, &mut budget);
+            cells.push(Place { row, cell });
         }
-        fill(&mut places, &mut reaching);
-        repeated += places.len() - row.cells.len().min(places.len());
-        if repeated > REPEATED {
-            return None;
-        }
-        all.push(Columns { places, is_certain });
-        is_certain &= !row.is_cut;
     }
-    Some(all)
+    layout.end_row(&mut budget);
+    if layout.rows.iter().map(Vec::len).sum::<usize>() > cells.len() + REPEATED {
+        return None;
+    }
+    let mut is_certain = is_whole;
+    let columns = layout.rows.into_iter().zip(rows).map(|(row, read)| {
+        let places = row.into_iter().map(|cell| cell.map(|cell| cells[cell])).collect();
+        let columns = Columns { places, is_certain };
+        is_certain &= !read.is_cut;
+        columns
+    });
+    Some(columns.collect())
 }

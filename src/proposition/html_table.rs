@@ -10,7 +10,7 @@ use crate::document::markup::tag_at;
 use crate::proposition::entities::entities;
 use crate::proposition::html_rows::{Columns, Place, Read, columns, read};
 use crate::proposition::lexis::is_content;
-use crate::proposition::table::{Cell, Row, caption, is_foreign, points_elsewhere, statement, subject};
+use crate::proposition::table::{Cell, Row, caption, points_elsewhere, says, statement, subject};
 use crate::proposition::{Passage, Sentence, SentenceKind, Unit, UnitKind};
 
 /// More rows of headers than this are no names of columns.
@@ -19,6 +19,9 @@ const HEADS: usize = 4;
 /// The rows of the passage's HTML tables that are headers or have statements, by the start of their sentence.
 pub(super) fn rows(passage: &Passage<'_>, chars: &[char]) -> HashMap<usize, Row> {
     let mut found = HashMap::new();
+    if !passage.text.contains('<') {
+        return found;
+    }
     let sentences = passage.sentences;
     let mut at = 0;
     let mut carried = carried(passage);
@@ -117,12 +120,11 @@ fn carried(passage: &Passage<'_>) -> Option<Vec<Name>> {
     rows.iter_mut().flat_map(|row| &mut row.cells).for_each(|cell| cell.cell.span = Span::new(0, 0));
     let heads = rows.len().min(HEADS);
     let names = names(&rows[..heads], &columns(&rows[..heads], heads, true)?);
-    let is_said = names.iter().all(|name| !is_foreign(passage, &name.text));
-    is_said.then_some(names)
+    says(passage, names.iter().map(|name| name.text.as_str())).then_some(names)
 }
 
 /// The name of a column: what its cells in the header rows say, and where.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 struct Name {
     text: String,
     spans: Vec<Span>,
@@ -131,21 +133,20 @@ struct Name {
 /// The names of the columns under `rows`, which are headers.
 fn names(rows: &[Read], laid: &[Columns]) -> Vec<Name> {
     let width = laid.iter().map(|row| row.places.len()).max().unwrap_or(0);
-    let mut names = vec![Name::default(); width];
+    let mut names: Vec<Vec<&Cell>> = vec![Vec::new(); width];
     for row in laid {
         for (name, place) in names.iter_mut().zip(&row.places) {
+            let Some(place) = place else { continue };
             let cell = &rows[place.row].cells[place.cell].cell;
-            if cell.text.is_empty() || name.text.split(' ').any(|part| part == cell.text) {
-                continue;
+            // A header that reaches over rows, or that the next row repeats, is said once.
+            if !cell.text.is_empty() && !name.iter().any(|other| other.text == cell.text) {
+                name.push(cell);
             }
-            if !name.text.is_empty() {
-                name.text.push(' ');
-            }
-            name.text.push_str(&cell.text);
-            name.spans.push(cell.span);
         }
     }
-    names
+    let said = |cells: &[&Cell]| cells.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>().join(" ");
+    let spans = |cells: &[&Cell]| cells.iter().map(|cell| cell.span).collect();
+    names.into_iter().map(|cells| Name { text: said(&cells), spans: spans(&cells) }).collect()
 }
 
 /// A table of the passage.
@@ -188,14 +189,10 @@ impl Table<'_> {
             if !parts.iter().filter(says).any(own) || parts.iter().any(|part| points_elsewhere(&part.value.text)) {
                 continue;
             }
-            let none = Cell { span: Span::new(0, 0), text: String::new() };
-            let headers: Vec<Cell> = parts
-                .iter()
-                .map(|part| Cell { text: part.name.map_or("", |n| &n.text).to_owned(), ..none.clone() })
-                .collect();
-            let values: Vec<Cell> = parts.iter().map(|part| part.value.clone()).collect();
+            let named: Vec<(&str, &str)> =
+                parts.iter().map(|part| (part.name.map_or("", |name| &name.text), part.value.text.as_str())).collect();
             let evidence = self.rows[number].span;
-            let mut unit = Unit::verbatim(UnitKind::Proposition, statement(&subject, &headers, &values), evidence);
+            let mut unit = Unit::verbatim(UnitKind::Proposition, statement(&subject, &named), evidence);
             unit.antecedents.extend(caption.iter().map(|(_, span)| *span));
             for part in parts.iter().filter(|part| !part.value.text.is_empty()) {
                 let named = part.name.iter().flat_map(|name| &name.spans).copied();
@@ -228,7 +225,8 @@ impl Table<'_> {
         // A cell over the whole width is a title among the rows.
         let is_title = width > 1 && row.places.iter().all(|place| *place == row.places[0]);
         let mut parts: Vec<Part<'t>> = Vec::with_capacity(width);
-        for (column, &place) in row.places.iter().enumerate() {
+        for (column, place) in row.places.iter().enumerate() {
+            let Some(place) = *place else { continue };
             let name = names.get(column).filter(|name| is_named && !is_title && !name.text.is_empty());
             let value = self.cell(place);
             // A header that spans what its value spans is said once.
@@ -255,11 +253,10 @@ fn table(sentences: &[Sentence], chars: &[char]) -> (usize, Vec<Read>) {
     let mut rows: Vec<Read> = Vec::new();
     let mut in_head = false;
     for (n, sentence) in sentences.iter().enumerate() {
-        let row = text(chars, sentence.span);
         match sentence.kind {
             SentenceKind::TableRow => {}
-            SentenceKind::Verbatim if row.starts_with('<') => {
-                let tags = row.to_ascii_lowercase();
+            SentenceKind::Verbatim if chars.get(sentence.span.start) == Some(&'<') => {
+                let tags = text(chars, sentence.span).to_ascii_lowercase();
                 in_head = tags.contains("<thead") && !tags.contains("<tbody");
                 if tags.contains("</table") || (!rows.is_empty() && tags.contains("<table")) {
                     return (n + 1, rows);
@@ -268,6 +265,7 @@ fn table(sentences: &[Sentence], chars: &[char]) -> (usize, Vec<Read>) {
             }
             _ => return (n, rows),
         }
+        let row = text(chars, sentence.span);
         let is_row = |text: &str| tag_at(text, 0).is_some_and(|tag| tag.opens("tr"));
         if !is_row(&row) {
             // The rest of a row that was cut for its length; a row of another kind of table ends this one.
@@ -350,6 +348,12 @@ mod tests {
             statements(text),
             ["报警，型号：A；电流 最小：1；电流 最大：2", "报警，型号：B；电流 最小：3；电流 最大：3"]
         );
+    }
+
+    #[test]
+    fn a_header_that_reaches_over_rows_is_said_once() {
+        let text = "<table><tr><th rowspan=2>Rated current</th><th>Limit max</th></tr><tr><th>max</th></tr><tr><td>5 A</td><td>7 A</td></tr></table>";
+        assert_eq!(statements(text), ["报警, Rated current: 5 A; Limit max max: 7 A"]);
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn carried(passage: &Passage<'_>) -> Option<Vec<Cell>> {
     }
     let chars: Vec<char> = header.chars().collect();
     let mut headers = cells(&chars, Span::new(0, chars.len()), false);
-    if headers.iter().any(|cell| is_foreign(passage, &cell.text)) {
+    if !says(passage, headers.iter().map(|cell| cell.text.as_str())) {
         return None;
     }
     for cell in &mut headers {
@@ -87,11 +87,11 @@ fn carried(passage: &Passage<'_>) -> Option<Vec<Cell>> {
     Some(headers)
 }
 
-/// Whether `header` has a number or a Latin word that the passage lacks.
-pub(super) fn is_foreign(passage: &Passage<'_>, header: &str) -> bool {
+/// Whether the passage says every number and Latin word of `headers`.
+pub(super) fn says<'h>(passage: &Passage<'_>, mut headers: impl Iterator<Item = &'h str>) -> bool {
     let own = format!("{}\n{}\n{}", passage.text, passage.heading_path.join("\n"), passage.title).to_lowercase();
-    let foreign = |word: &str| word.chars().any(|c| c.is_ascii_alphanumeric()) && !own.contains(&word.to_lowercase());
-    header.split(|c: char| !c.is_ascii_alphanumeric()).any(foreign)
+    headers
+        .all(|header| header.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| own.contains(&word.to_lowercase())))
 }
 
 /// Header and rule line, or header rows of HTML, of the table that goes on behind `text`; `carried` is what `text` itself was told.
@@ -132,7 +132,9 @@ fn statements(
         if !said || values.iter().any(|cell| points_elsewhere(&cell.text)) {
             continue;
         }
-        let statement = statement(&subject, headers, &values);
+        let named: Vec<(&str, &str)> =
+            headers.iter().zip(&values).map(|(header, value)| (header.text.as_str(), value.text.as_str())).collect();
+        let statement = statement(&subject, &named);
         let mut unit = Unit::verbatim(UnitKind::Proposition, statement, row.span);
         unit.antecedents.extend(caption.iter().map(|(_, span)| *span));
         for (header, used) in
@@ -153,14 +155,14 @@ pub(super) fn subject(passage: &Passage<'_>, caption: Option<&str>) -> String {
     collapse(subject.trim_end_matches(['。', '.', '：', ':', ' ']))
 }
 
-/// `subject, header: value; header: value`; a value without header stands alone.
-pub(super) fn statement(subject: &str, headers: &[Cell], values: &[Cell]) -> String {
+/// `subject, header: value; header: value` of headers and values; a value without header stands alone.
+pub(super) fn statement(subject: &str, cells: &[(&str, &str)]) -> String {
     let mut parts = Vec::new();
-    let chinese = headers.iter().chain(values).any(|cell| is_chinese(&cell.text));
+    let chinese = cells.iter().any(|(header, value)| is_chinese(header) || is_chinese(value));
     let (colon, stop, comma) = if chinese { ("：", "；", "，") } else { (": ", "; ", ", ") };
-    for (header, value) in headers.iter().zip(values).filter(|(_, value)| !value.text.is_empty()) {
-        let name = header.text.trim_end_matches([':', '：', ' ']);
-        parts.push(if name.is_empty() { value.text.clone() } else { format!("{name}{colon}{}", value.text) });
+    for (header, value) in cells.iter().filter(|(_, value)| !value.is_empty()) {
+        let name = header.trim_end_matches([':', '：', ' ']);
+        parts.push(if name.is_empty() { (*value).to_owned() } else { format!("{name}{colon}{value}") });
     }
     let row = parts.join(stop);
     if subject.is_empty() || row.starts_with(subject) { row } else { format!("{subject}{comma}{row}") }
@@ -395,7 +397,7 @@ mod tests {
 
     #[test]
     fn headings_that_the_path_does_not_say_in_full_and_quotes_of_lines_are_told() {
-        let headings = ["Install"];
+        let headings = ["2.1 Install"];
         assert_eq!(
             statements("## Do not install\n\n## 2.1 Install\n\nText.\n", &headings),
             ["Do not install", "Text."]

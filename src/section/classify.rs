@@ -48,13 +48,6 @@ pub(super) fn is_sentence(text: &str) -> bool {
     cjk >= 15 || (cjk >= 10 && text.contains('，')) || words >= 8
 }
 
-/// Opening fence of a code block.
-pub(super) fn fence(bare: &str) -> Option<&str> {
-    let mark = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let run = bare.chars().take_while(|&c| c == mark).count();
-    (run >= 3 && !(mark == '`' && bare[run..].contains('`'))).then(|| &bare[..run])
-}
-
 pub(super) fn is_atx(content: &str) -> bool {
     let indent = content.len() - content.trim_start_matches(' ').len();
     let rest = content.trim_start_matches(' ');

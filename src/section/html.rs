@@ -4,10 +4,10 @@
 //! sentence (`<kbd>`, `<sub>`) stay in it: what is read has exact ranges.
 
 use super::blocks::{Block, Cut, Piece, Reader};
-use super::classify::{fence, goes_on, shows_something};
+use super::classify::{goes_on, shows_something};
 use super::long::LONGEST;
 use crate::document::markup::{self, Tag, has_empty_line, tag_at};
-use crate::document::{Line, text_lines};
+use crate::document::{Line, fence, text_lines};
 
 /// Elements whose text is code or nobody's.
 const RAW: &[(&str, &str)] =

@@ -3,11 +3,11 @@
 use super::blocks::{Block, Cut, Reader, Run};
 use super::callout::callout;
 use super::classify::{
-    fence, goes_on, is_atx, is_definition, is_empty_html, is_field, is_links_only, is_rule, is_sentence, is_setext,
+    goes_on, is_atx, is_definition, is_empty_html, is_field, is_links_only, is_rule, is_sentence, is_setext,
     is_table_rule, shows_what, starter,
 };
 use super::matter::{indent, is_code, is_formula, is_grid, is_verbatim_line, math_block, text_column};
-use crate::document::{Line, front_matter, text_lines, tight_headings};
+use crate::document::{Line, fence, front_matter, text_lines, tight_headings};
 
 /// Columns of indentation that make code.
 const CODE: usize = 4;
