@@ -1,12 +1,15 @@
 //! A table with cells that span columns and rows, on its way to rows of words.
 //!
-//! A spanning cell stands in every place that it covers, so that each row says by itself what it is about. Rows of headings
-//! become one, because a pipe table has one. What repetition may add to a file is bounded by its [`Budget`].
+//! A spanning cell stands in every place that it covers, so that each row says by itself what it is about. A cell over the
+//! whole width is a title among the rows and stands once. Rows of headings become one, because a pipe table has one, and
+//! further ones begin another table. What repetition may add to a file is bounded by its [`Budget`].
 
 use super::budget::Budget;
 
 /// Columns that one cell may span.
 const WIDEST: usize = 100;
+/// More rows of headings than this are no names of columns.
+const MOST: usize = 4;
 
 /// Which cell stands in which place of a table.
 #[derive(Debug, Default)]
@@ -120,6 +123,40 @@ struct Cell {
     has_plain: bool,
 }
 
+/// Rows of words. A row of one cell in a wider table is a title among its rows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Table {
+    pub(crate) rows: Vec<Vec<String>>,
+    /// The first row names the columns.
+    pub(crate) has_header: bool,
+}
+
+/// The cell that covers all of a row of several columns.
+fn title(row: &[Option<usize>]) -> Option<usize> {
+    let first = row.first().copied().flatten()?;
+    (row.len() > 1 && row.iter().all(|cell| *cell == Some(first))).then_some(first)
+}
+
+/// A table whose first `heads` rows name its columns.
+fn table(mut rows: Vec<Vec<String>>, heads: usize) -> Table {
+    if heads > 1 {
+        let heads = heads.min(rows.len());
+        let width = rows[..heads].iter().map(Vec::len).max().unwrap_or(0);
+        let merged = (0..width).map(|column| {
+            let mut names: Vec<&str> = Vec::new();
+            for name in rows[..heads].iter().filter_map(|row| row.get(column)).map(|name| name.trim()) {
+                if !name.is_empty() && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            names.join(" ")
+        });
+        let merged = merged.collect();
+        rows.splice(..heads, [merged]);
+    }
+    Table { rows, has_header: heads > 0 }
+}
+
 /// Collects a table cell by cell.
 #[derive(Debug, Default)]
 pub(crate) struct Grid {
@@ -172,14 +209,23 @@ impl Grid {
         }
     }
 
-    /// The rows, whether the first one names the columns, and whether repetition was cut short.
-    pub(crate) fn finish(mut self, budget: &mut Budget) -> (Vec<Vec<String>>, bool, bool) {
+    /// The tables, and whether repetition was cut short.
+    pub(crate) fn finish(mut self, budget: &mut Budget) -> (Vec<Table>, bool) {
         self.layout.end_row(budget);
         let heads = self.head_rows();
         let mut used = vec![false; self.cells.len()];
         let mut cut = self.layout.cut;
+        let width = self.layout.rows.iter().map(Vec::len).max().unwrap_or(0);
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.layout.rows.len());
-        for row in &self.layout.rows {
+        for (number, row) in self.layout.rows.iter().enumerate() {
+            if number >= heads
+                && row.len() == width
+                && let Some(title) = title(row)
+                && !std::mem::replace(&mut used[title], true)
+            {
+                rows.push(vec![self.cells[title].text.clone()]);
+                continue;
+            }
             let mut words = Vec::with_capacity(row.len());
             for cell in row {
                 let Some(cell) = *cell else {
@@ -196,41 +242,57 @@ impl Grid {
             }
             rows.push(words);
         }
-        if heads > 1 {
-            let width = rows[..heads].iter().map(Vec::len).max().unwrap_or(0);
-            let merged = (0..width).map(|column| {
-                let mut names: Vec<&str> = Vec::new();
-                for name in rows[..heads].iter().filter_map(|row| row.get(column)).map(|name| name.trim()) {
-                    if !name.is_empty() && !names.contains(&name) {
-                        names.push(name);
-                    }
-                }
-                names.join(" ")
-            });
-            let merged = merged.collect();
-            rows.splice(..heads, [merged]);
+        let mut tables = Vec::new();
+        for (start, heads) in self.later_heads(heads).into_iter().rev() {
+            tables.push(table(rows.split_off(start), heads));
         }
-        (rows, heads > 0, cut)
+        tables.push(table(rows, heads));
+        tables.reverse();
+        (tables, cut)
+    }
+
+    /// Whether a row has words, and `test` holds for each of its cells that has some.
+    fn all(&self, row: &[Option<usize>], test: &dyn Fn(&Cell) -> bool) -> bool {
+        row.iter().flatten().any(|&cell| !self.cells[cell].text.is_empty())
+            && row.iter().flatten().all(|&cell| self.cells[cell].text.is_empty() || test(&self.cells[cell]))
+    }
+
+    /// Rows of heading cells below other rows, where rows follow them: where they start and how many they are.
+    fn later_heads(&self, heads: usize) -> Vec<(usize, usize)> {
+        let is_head = |row: &Vec<Option<usize>>| title(row).is_none() && self.all(row, &|cell| cell.is_heading);
+        let mut found = Vec::new();
+        let mut at = heads.max(1);
+        while let Some(row) = self.layout.rows.get(at) {
+            let run = self.layout.rows[at..].iter().take_while(|row| is_head(row)).count();
+            let names = row.len() > 1 && !is_head(&self.layout.rows[at - 1]);
+            if names && (1..=MOST).contains(&run) && at + run < self.layout.rows.len() {
+                found.push((at, run));
+            }
+            at += run.max(1);
+        }
+        found
     }
 
     /// How many of the first rows name the columns: those in the head of the table, else those made of heading cells only,
     /// else a first row in bold face over rows that are not.
     fn head_rows(&self) -> usize {
-        /// More rows of headings than this are no names of columns.
-        const MOST: usize = 4;
         let marked = self.heads.iter().take_while(|&&is_head| is_head).count();
         if marked > 0 && marked < self.layout.rows.len() {
             return marked.min(MOST);
         }
-        let all = |row: &[Option<usize>], test: &dyn Fn(&Cell) -> bool| {
-            row.iter().flatten().any(|&cell| !self.cells[cell].text.is_empty())
-                && row.iter().flatten().all(|&cell| self.cells[cell].text.is_empty() || test(&self.cells[cell]))
+        // A title below the names of the columns is none of them.
+        let mut named = false;
+        let is_head = |row: &&Vec<Option<usize>>| {
+            let is_title = title(row).is_some();
+            let ends = named && is_title;
+            named |= !is_title;
+            !ends && self.all(row, &|cell| cell.is_heading)
         };
-        let headings = self.layout.rows.iter().take_while(|row| all(row, &|cell| cell.is_heading)).count();
+        let headings = self.layout.rows.iter().take_while(is_head).count();
         if headings > 0 {
             return if headings < self.layout.rows.len() { headings.min(MOST) } else { 1 };
         }
-        let is_bold = |row: &&Vec<Option<usize>>| all(row, &|cell| !cell.has_plain);
+        let is_bold = |row: &&Vec<Option<usize>>| self.all(row, &|cell| !cell.has_plain);
         let wide = self.layout.rows.first().is_some_and(|row| row.len() > 1);
         usize::from(
             wide && self.layout.rows.first().as_ref().is_some_and(is_bold)
@@ -243,7 +305,8 @@ impl Grid {
 mod tests {
     use super::*;
 
-    fn filled(cells: &[(usize, &str, usize, usize)]) -> (Vec<Vec<String>>, bool, bool) {
+    /// A heading for `*`.
+    fn filled(cells: &[(usize, &str, usize, usize)]) -> (Vec<Table>, bool) {
         let budget = &mut Budget::default();
         let mut grid = Grid::default();
         let mut last = usize::MAX;
@@ -261,15 +324,36 @@ mod tests {
 
     #[test]
     fn spanning_cells_stand_in_every_place_they_cover() {
-        let (rows, header, _) =
-            filled(&[(0, "a", 2, 1), (0, "b", 1, 3), (1, "c", 1, 2), (1, "d", 1, 1), (2, "e", 1, 1)]);
-        assert_eq!(rows, [["a", "a", "b"], ["c", "d", "b"], ["c", "e", "b"]]);
-        assert!(!header);
+        let (tables, _) = filled(&[(0, "a", 2, 1), (0, "b", 1, 3), (1, "c", 1, 2), (1, "d", 1, 1), (2, "e", 1, 1)]);
+        assert_eq!(tables[0].rows, [["a", "a", "b"], ["c", "d", "b"], ["c", "e", "b"]]);
+        assert!(!tables[0].has_header && tables.len() == 1);
+    }
+
+    #[test]
+    fn titles_among_rows_stand_once_and_later_headings_begin_a_table() {
+        let (tables, _) = filled(&[
+            (0, "*码", 1, 1),
+            (0, "*含义", 1, 1),
+            (1, "*输入回路", 2, 1),
+            (2, "E1", 1, 1),
+            (2, "过热", 1, 1),
+            (3, "*型号", 1, 1),
+            (3, "*电流", 1, 1),
+            (4, "X5", 1, 1),
+            (4, "3 A", 1, 1),
+            (5, "*合计", 1, 1),
+            (5, "*3 A", 1, 1),
+        ]);
+        let rows = |at: usize| tables[at].rows.iter().map(|row| row.join(" ")).collect::<Vec<_>>();
+        assert_eq!(rows(0), ["码 含义", "输入回路", "E1 过热"]);
+        assert_eq!(rows(1), ["型号 电流", "X5 3 A", "合计 3 A"]);
+        assert!(tables.len() == 2 && tables.iter().all(|table| table.has_header));
+        assert_eq!(tables[0].rows[1].len(), 1);
     }
 
     #[test]
     fn rows_of_headings_become_one() {
-        let (rows, header, _) = filled(&[
+        let (tables, _) = filled(&[
             (0, "*型号", 1, 2),
             (0, "*电流", 2, 1),
             (1, "*min", 1, 1),
@@ -278,23 +362,24 @@ mod tests {
             (2, "1", 1, 1),
             (2, "2", 1, 1),
         ]);
-        assert_eq!(rows, [["型号", "电流 min", "电流 max"], ["A", "1", "2"]]);
-        assert!(header);
+        assert_eq!(tables[0].rows, [["型号", "电流 min", "电流 max"], ["A", "1", "2"]]);
+        assert!(tables[0].has_header);
     }
 
     #[test]
     fn repetition_is_bounded() {
         let text = "x".repeat(1 << 16);
-        let cells: Vec<_> = (0..100).map(|row| (row, text.as_str(), 100, 60_000)).collect();
-        let (rows, _, cut) = filled(&cells);
-        assert!(cut && rows.iter().flatten().map(String::len).sum::<usize>() < 32 << 20);
+        let row = |row| [(row, text.as_str(), 99, 60_000), (row, text.as_str(), 1, 60_000)];
+        let cells: Vec<_> = (0..100).flat_map(row).collect();
+        let (tables, cut) = filled(&cells);
+        assert!(cut && tables[0].rows.iter().flatten().map(String::len).sum::<usize>() < 32 << 20);
     }
 
     #[test]
     fn cells_behind_one_that_is_not_repeated_keep_their_column() {
         let text = "x".repeat(20 << 20);
-        let (rows, _, cut) = filled(&[(0, &text, 1, 2), (0, "a", 1, 1), (1, "b", 1, 1), (2, "c", 1, 1)]);
-        assert!(cut && rows.get(1).is_some_and(|row| row == &["", "b"]));
+        let (tables, cut) = filled(&[(0, &text, 1, 2), (0, "a", 1, 1), (1, "b", 1, 1), (2, "c", 1, 1)]);
+        assert!(cut && tables[0].rows.get(1).is_some_and(|row| row == &["", "b"]));
     }
 
     #[test]
@@ -306,6 +391,6 @@ mod tests {
         grid.end_group(budget);
         grid.cell(false, 1, 1, budget);
         grid.push("b");
-        assert_eq!(grid.finish(budget).0, [["a"], ["b"]]);
+        assert_eq!(grid.finish(budget).0[0].rows, [["a"], ["b"]]);
     }
 }

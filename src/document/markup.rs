@@ -172,16 +172,39 @@ pub(crate) fn tag_at(text: &str, at: usize) -> Option<Tag<'_>> {
     None
 }
 
-/// Whether the description of a picture says something: two Chinese characters, or two words, that are not just the name of
-/// its file or of a badge.
+/// Whether the description of a picture says something: two Chinese characters, two words, or one that is no word for pictures
+/// themselves; but not the name of its file or of a badge.
 pub(crate) fn describes(alt: &str, target: &str) -> bool {
+    /// Words for pictures, in lower case.
+    const ITSELF: &[&str] = &[
+        "alt",
+        "banner",
+        "cover",
+        "demo",
+        "diagram",
+        "figure",
+        "icon",
+        "image",
+        "img",
+        "logo",
+        "photo",
+        "pic",
+        "picture",
+        "preview",
+        "screenshot",
+        "thumbnail",
+    ];
     if alt.chars().filter(|&c| is_ideograph(c)).count() >= 2 {
         return true;
     }
     let words = alt.split_whitespace().filter(|word| word.chars().filter(|c| c.is_alphabetic()).count() >= 2).count();
     let badge = ["badge", "shields.io", "travis-ci", "codecov", "workflows"].iter().any(|mark| target.contains(mark));
-    let is_name = alt.contains(['/', '\\']) || (alt.contains('.') && !alt.contains(' ')) || target.contains(alt);
-    words >= 2 && !badge && !is_name
+    let alone = alt.trim().to_ascii_lowercase();
+    let is_name = target.contains(alt.trim())
+        || alt.contains('\\')
+        || (!alone.contains(' ') && alone.contains(['.', '/', '_', '-']));
+    let is_word = alone.bytes().filter(u8::is_ascii_alphanumeric).count() >= 2 && !ITSELF.contains(&alone.as_str());
+    (words >= 2 || (is_word && !target.is_empty())) && !badge && !is_name
 }
 
 /// An ideograph, kana or hangul: a character that words are made of.
@@ -243,11 +266,37 @@ pub(crate) fn words(html: &str) -> String {
     collapse(&out)
 }
 
-/// `text` with the characters in place of their names that mean something in HTML.
+/// `text` with characters in place of their names and numbers (`&le;`, `&#37;`), as CommonMark (6.4) has them.
 pub(crate) fn decoded(text: &str) -> String {
-    [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")]
-        .iter()
-        .fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign))
+    /// Longest name that HTML knows, with its marks.
+    const LONGEST: usize = 34;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let name = rest.bytes().skip(1).take(LONGEST).take_while(|b| b.is_ascii_alphanumeric() || *b == b'#').count();
+        let reference = rest.get(..name + 2).filter(|reference| reference.ends_with(';'));
+        let sign = reference.and_then(character);
+        let length = if sign.is_some() { name + 2 } else { name + 1 };
+        out.push_str(sign.as_deref().unwrap_or(&rest[..length]));
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What a reference to a character stands for; `None` where HTML knows none.
+fn character(reference: &str) -> Option<String> {
+    let tokens = html5gum::Tokenizer::new(reference).map(|Ok(token)| token);
+    let text: Vec<u8> = tokens
+        .filter_map(|token| match token {
+            html5gum::Token::String(text) => Some(text.value.0),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    String::from_utf8(text).ok().filter(|text| text != reference)
 }
 
 /// `text` as a reader of the rendered page sees it: without tags and comments, and with characters in place of their names.
@@ -387,8 +436,14 @@ mod tests {
 
     #[test]
     fn descriptions_say_more_than_file_names_and_badges() {
-        for (alt, target) in [("接线图", "x.png"), ("Main switch", "img/a.png"), ("主板 v2", "https://a.example/b")]
-        {
+        for (alt, target) in [
+            ("接线图", "x.png"),
+            ("Main switch", "img/a.png"),
+            ("主板 v2", "https://a.example/b"),
+            ("Danger", "img/danger.png"),
+            ("E01", "a.png"),
+            ("ON/OFF switch", "a.png"),
+        ] {
             assert!(describes(alt, target), "{alt}");
         }
         for (alt, target) in [
@@ -399,8 +454,22 @@ mod tests {
             ("main switch.png", "img/main switch.png"),
             ("delta_cal_e", "img/delta.png"),
             ("mesh-before", "img/a.png"),
+            ("Logo", "a.png"),
+            ("E01", "E01.png"),
+            ("x", "a.png"),
         ] {
             assert!(!describes(alt, target), "{alt}");
+        }
+    }
+
+    #[test]
+    fn references_become_characters() {
+        for (text, expected) in [
+            ("&lt;5 A&nbsp;&plusmn;&#37;&#x2103;", "<5 A\u{a0}±%℃"),
+            ("R&D &copy &nope; &; & &温;", "R&D &copy &nope; &; & &温;"),
+            ("&amp;lt; &", "&lt; &"),
+        ] {
+            assert_eq!(decoded(text), expected);
         }
     }
 

@@ -157,7 +157,8 @@ impl Notation {
         }
     }
 
-    /// A table. With `header` its first row names the columns. Rows without words go, short rows are filled up.
+    /// A table. With `header` its first row names the columns. Rows without words go, short rows are filled up; but a row of one
+    /// cell in a wider table is a title among its rows, and stays one cell.
     pub(crate) fn table(&mut self, rows: &[Vec<String>], header: bool) {
         let width = rows.iter().map(Vec::len).max().unwrap_or(0);
         let is_empty = |row: &&Vec<String>| row.iter().all(|cell| cell.trim().is_empty());
@@ -167,7 +168,7 @@ impl Notation {
         }
         self.block();
         for (n, row) in rows.enumerate() {
-            self.table_row(row, width);
+            self.table_row(row, if n > 0 && row.len() == 1 { 1 } else { width });
             if n == 0 && header {
                 self.rule(width);
             }
@@ -178,7 +179,7 @@ impl Notation {
     pub(crate) fn more_rows(&mut self, rows: &[Vec<String>]) {
         let width = rows.iter().map(Vec::len).max().unwrap_or(0);
         for row in rows {
-            self.table_row(row, width);
+            self.table_row(row, if row.len() == 1 { 1 } else { width });
         }
     }
 

@@ -98,8 +98,18 @@ fn is_spaced(content: &str) -> bool {
         && !words.trim().is_empty()
 }
 
-/// The marks of a fence that opens a block of code.
+/// The marks of a fence that opens a block of code, behind the marks of the list items that it begins.
 pub(crate) fn fence(bare: &str) -> Option<&str> {
+    let mut bare = bare;
+    loop {
+        let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+        let marks =
+            if digits > 0 { bare[digits..].strip_prefix(['.', ')']) } else { bare.strip_prefix(['-', '*', '+']) };
+        match marks.filter(|rest| rest.starts_with([' ', '\t'])) {
+            Some(rest) => bare = rest.trim_start(),
+            None => break,
+        }
+    }
     let mark = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let run = bare.len() - bare.trim_start_matches(mark).len();
     (run >= 3 && !(mark == '`' && bare[run..].contains('`'))).then(|| &bare[..run])
@@ -120,6 +130,7 @@ mod tests {
             "#操作手册\n##第一章 总则\n正文。\n###1.1 不是\n##（一）接线##\n正文。\n\n#附录\n\n```\n##代码\n```\n";
         assert_eq!(titles(text), ["操作手册", "第一章 总则", "（一）接线", "附录"]);
         assert_eq!(titles("#手册\n\n## 一、概述\n\n文。\n\n## 二、安装\n\n##三、维护\n"), ["手册", "三、维护"]);
+        assert_eq!(titles("1. ```\n   ##代码\n   ```\n\n##概述\n"), ["概述"]);
         assert_eq!(titles("---\ntitle: x\n#注释\n---\n#概述\r\n"), ["概述"]);
     }
 

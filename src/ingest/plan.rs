@@ -151,7 +151,8 @@ fn carry_tables(document: &Document, sections: &[Section], contexts: &mut [Conte
     let mut open = String::new();
     for (section, context) in sections.iter().zip(contexts) {
         let text = document.text.slice(section.span);
-        if text.trim_start_matches([' ', '\t']).starts_with(['|', '<']) {
+        let first = text.lines().next().unwrap_or_default();
+        if first.contains('|') || first.trim_start().starts_with('<') {
             context.table.clone_from(&open);
         }
         open = open_table(text, &context.table).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::proposition::{Assembly, Passage, SentenceYield, Unit, UnitKind, assem
 use crate::store::CacheKey;
 
 /// Raised when splitting, segmentation or the gates change what becomes of the same text.
-const VERSION: &str = "mingti units 5";
+const VERSION: &str = "mingti units 6";
 
 /// Everything of a run that shapes units.
 #[derive(Debug, Clone)]

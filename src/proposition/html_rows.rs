@@ -25,7 +25,7 @@ pub(super) struct Read {
 #[derive(Debug)]
 pub(super) struct Spanning {
     pub(super) cell: Cell,
-    across: usize,
+    pub(super) across: usize,
     down: usize,
 }
 

@@ -10,7 +10,7 @@ use crate::document::markup::tag_at;
 use crate::proposition::entities::entities;
 use crate::proposition::html_rows::{Columns, Place, Read, columns, read};
 use crate::proposition::lexis::is_content;
-use crate::proposition::table::{Cell, Row, caption, points_elsewhere, says, statement, subject};
+use crate::proposition::table::{Cell, Row, caption, points_elsewhere, said, statement, subject};
 use crate::proposition::{Passage, Sentence, SentenceKind, Unit, UnitKind};
 
 /// More rows of headers than this are no names of columns.
@@ -120,7 +120,8 @@ fn carried(passage: &Passage<'_>) -> Option<Vec<Name>> {
     rows.iter_mut().flat_map(|row| &mut row.cells).for_each(|cell| cell.cell.span = Span::new(0, 0));
     let heads = rows.len().min(HEADS);
     let names = names(&rows[..heads], &columns(&rows[..heads], heads, true)?);
-    says(passage, names.iter().map(|name| name.text.as_str())).then_some(names)
+    let texts = said(passage, names.iter().map(|name| name.text.clone()).collect())?;
+    Some(names.into_iter().zip(texts).map(|(name, text)| Name { text, ..name }).collect())
 }
 
 /// The name of a column: what its cells in the header rows say, and where.
@@ -161,7 +162,12 @@ struct Table<'a> {
 impl Table<'_> {
     /// How many of the first rows name the columns.
     fn heads(&self) -> usize {
-        let heads = self.rows.iter().take_while(|row| row.is_header && !row.cells.is_empty()).count();
+        // A title below the names of the columns is none of them.
+        let is_title = |row: &Read| row.cells.len() == 1 && row.cells[0].across > 1;
+        let titles = self.rows.iter().take_while(|row| is_title(row)).count();
+        let is_head =
+            |(at, row): &(usize, &Read)| row.is_header && !row.cells.is_empty() && (*at < titles || !is_title(row));
+        let heads = self.rows.iter().enumerate().take_while(is_head).count();
         if heads > 0 {
             return if heads < self.rows.len() { heads.min(HEADS) } else { 0 };
         }
@@ -333,6 +339,7 @@ mod tests {
         assert_eq!(statements(plain), ["报警，码；含义", "报警，1；过热"]);
         let title = "<table><tr><th>码</th><th>含义</th></tr><tr><td colspan=2>输入回路</td></tr><tr><td>1</td><td>过热</td></tr></table>";
         assert_eq!(statements(title), ["报警，输入回路", "报警，码：1；含义：过热"]);
+        assert_eq!(statements(&title.replace("<td colspan=2>", "<th colspan=2>"))[0], "报警，输入回路");
     }
 
     #[test]

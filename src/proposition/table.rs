@@ -5,12 +5,14 @@
 
 use std::collections::HashMap;
 
+use crate::document::markup::{decoded, words};
 use crate::document::{Span, collapse};
 use crate::proposition::entities::entities;
 use crate::proposition::gates::refers;
 use crate::proposition::html_table;
 use crate::proposition::lexis::{is_chinese, is_content};
 use crate::proposition::{Passage, Sentence, SentenceKind, Unit, UnitKind};
+use crate::section::is_table_rule as is_rule;
 
 /// A row that needs no verbatim unit.
 #[derive(Debug, PartialEq)]
@@ -73,34 +75,36 @@ fn line_ends(chars: &[char], a: &Sentence, b: &Sentence) -> usize {
 fn carried(passage: &Passage<'_>) -> Option<Vec<Cell>> {
     let (header, _) = passage.table.split_once('\n')?;
     let mut lines = passage.text.lines();
-    if !lines.next()?.trim_start().starts_with('|') || lines.next().is_some_and(|second| is_rule(second.trim())) {
+    let first = lines.next()?.trim_start();
+    if !first.contains('|') || first.starts_with('<') || lines.next().is_some_and(|second| is_rule(second.trim())) {
         return None;
     }
     let chars: Vec<char> = header.chars().collect();
-    let mut headers = cells(&chars, Span::new(0, chars.len()), false);
-    if !says(passage, headers.iter().map(|cell| cell.text.as_str())) {
-        return None;
-    }
-    for cell in &mut headers {
-        cell.span = Span::new(0, 0);
-    }
-    Some(headers)
+    let headers = cells(&chars, Span::new(0, chars.len()), false).into_iter();
+    said(passage, headers.map(|cell| cell.text).collect())
+        .map(|names| names.into_iter().map(|text| Cell { span: Span::new(0, 0), text }).collect())
 }
 
-/// Whether the passage says every number and Latin word of `headers`.
-pub(super) fn says<'h>(passage: &Passage<'_>, mut headers: impl Iterator<Item = &'h str>) -> bool {
+/// `headers` without those that have a number or Latin word that the passage lacks. `None` where none is left.
+pub(super) fn said(passage: &Passage<'_>, mut headers: Vec<String>) -> Option<Vec<String>> {
     let own = format!("{}\n{}\n{}", passage.text, passage.heading_path.join("\n"), passage.title).to_lowercase();
-    headers
-        .all(|header| header.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| own.contains(&word.to_lowercase())))
+    for header in &mut headers {
+        let mut words = header.split(|c: char| !c.is_ascii_alphanumeric());
+        if !words.all(|word| own.contains(&word.to_lowercase())) {
+            header.clear();
+        }
+    }
+    headers.iter().any(|header| !header.is_empty()).then_some(headers)
 }
 
 /// Header and rule line, or header rows of HTML, of the table that goes on behind `text`; `carried` is what `text` itself was told.
 pub fn open_table(text: &str, carried: &str) -> Option<String> {
-    let is_row = |line: &&str| line.trim_start().starts_with('|');
+    let is_row = |line: &&str| line.contains('|') && !line.trim_start().starts_with('<');
     let lines: Vec<&str> = text.lines().rev().take_while(is_row).collect();
-    match lines[..] {
-        [.., rule, header] if is_rule(rule.trim()) => Some(format!("{}\n{}", header.trim(), rule.trim())),
-        [..] if !lines.is_empty() && lines.len() == text.lines().count() => Some(carried.to_owned()),
+    let rule = lines.iter().position(|line| is_rule(line.trim()));
+    match (rule, rule.and_then(|rule| lines.get(rule + 1))) {
+        (Some(rule), Some(header)) => Some(format!("{}\n{}", header.trim(), lines[rule].trim())),
+        (None, _) if !lines.is_empty() && lines.len() == text.lines().count() => Some(carried.to_owned()),
         _ => html_table::open_html_table(text, if carried.starts_with('<') { carried } else { "" }),
     }
 }
@@ -132,13 +136,18 @@ fn statements(
         if !said || values.iter().any(|cell| points_elsewhere(&cell.text)) {
             continue;
         }
-        let named: Vec<(&str, &str)> =
-            headers.iter().zip(&values).map(|(header, value)| (header.text.as_str(), value.text.as_str())).collect();
+        // A row of one cell in a wider table is a title among its rows: it stands under no header.
+        let is_title = headers.len() > 1 && values.len() == 1;
+        let named: Vec<(&str, &str)> = headers
+            .iter()
+            .zip(&values)
+            .map(|(header, value)| (if is_title { "" } else { header.text.as_str() }, value.text.as_str()))
+            .collect();
         let statement = statement(&subject, &named);
         let mut unit = Unit::verbatim(UnitKind::Proposition, statement, row.span);
         unit.antecedents.extend(caption.iter().map(|(_, span)| *span));
         for (header, used) in
-            headers.iter().zip(&mut used).zip(&values).filter(|(_, v)| !v.text.is_empty()).map(|p| p.0)
+            headers.iter().zip(&mut used).zip(&values).filter(|(_, v)| !v.text.is_empty() && !is_title).map(|p| p.0)
         {
             *used = true;
             unit.antecedents.extend(Some(header.span).filter(|span| !span.is_empty()));
@@ -168,12 +177,10 @@ pub(super) fn statement(subject: &str, cells: &[(&str, &str)]) -> String {
     if subject.is_empty() || row.starts_with(subject) { row } else { format!("{subject}{comma}{row}") }
 }
 
-/// The cells of a row under `columns` headers; missing ones are empty. `None` when it has more.
+/// The cells of a row under `columns` headers; the last ones may be missing. `None` when it has more.
 fn fitting(chars: &[char], row: Span, columns: usize) -> Option<Vec<Cell>> {
     // By the letter of the format a bar inside a code span parts cells too; where that gives too many, it was not meant.
-    let mut values = [false, true].into_iter().map(|code| cells(chars, row, code)).find(|c| c.len() <= columns)?;
-    values.resize_with(columns, || Cell { span: Span::new(row.end, row.end), text: String::new() });
-    Some(values)
+    [false, true].into_iter().map(|code| cells(chars, row, code)).find(|c| c.len() <= columns)
 }
 
 /// `同上`, `see above`, `该值`: a cell that says nothing without its neighbours.
@@ -266,15 +273,14 @@ fn bars(chars: &[char], start: usize, code: bool) -> Vec<usize> {
 /// that what they part grows together (`2**8`).
 fn plain(cell: &str) -> String {
     let mut text = cell.replace("\\|", "|");
-    for tag in ["<br>", "<br/>", "<br />", "<BR>"] {
-        text = text.replace(tag, " ");
-    }
+    // A tag in code is what it is about.
+    text = if text.contains('`') { text.replace("<br>", " ").replace("<br/>", " ") } else { words(&text) };
     let text = without(&without(&text, "**"), "`");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some((before, link)) = rest.split_once('[') {
         let Some((words, target)) = link.split_once("](") else { break };
-        let Some((_, after)) = target.split_once(')') else { break };
+        let Some(after) = behind_target(target) else { break };
         if before.ends_with(|c: char| c.is_ascii_alphanumeric()) {
             break; // `field[3](4)` is no link
         }
@@ -283,7 +289,17 @@ fn plain(cell: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    collapse(&out)
+    collapse(&decoded(&out))
+}
+
+/// What follows the bracket that closes the target of a link; brackets in it come in pairs.
+fn behind_target(target: &str) -> Option<&str> {
+    let mut depth = 1;
+    let close = target.find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth == 0
+    })?;
+    Some(&target[close + 1..])
 }
 
 /// `text` without the `mark`s that do not stand between two words.
@@ -303,12 +319,6 @@ fn without(text: &str, mark: &str) -> String {
 fn line(chars: &[char], span: Span) -> String {
     let end = span.end.min(chars.len());
     chars[span.start.min(end)..end].iter().collect()
-}
-
-/// `|---|:--:|`
-fn is_rule(text: &str) -> bool {
-    let bare = text.trim_start_matches(['>', ' ']);
-    bare.contains('|') && bare.contains('-') && bare.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
 #[cfg(test)]
@@ -387,6 +397,18 @@ mod tests {
     }
 
     #[test]
+    fn cells_say_what_a_reader_of_the_page_sees() {
+        let text = "甲 | 乙\n:-: | -\n&le; 5 &#37;<!-- 注 --> | [图](a_(b).png)<sup>2</sup> &nope; R&D\n";
+        assert_eq!(statements(text, &["参数"]), ["参数，甲：≤ 5 %；乙：图2 &nope; R&D"]);
+    }
+
+    #[test]
+    fn a_row_of_one_cell_in_a_wider_table_stands_under_no_header() {
+        let text = "| 码 | 含义 |\n|--|--|\n| 输入回路 |\n| E1 | 过热 |\n";
+        assert_eq!(statements(text, &["报警"]), ["报警，输入回路", "报警，码：E1；含义：过热"]);
+    }
+
+    #[test]
     fn a_table_that_begins_behind_the_mark_of_an_item_keeps_its_columns() {
         for mark in ["- ", "1. ", "* "] {
             let indent = " ".repeat(mark.len());
@@ -424,7 +446,14 @@ mod tests {
         assert_eq!(read(&header, rest), expected);
         assert_eq!(read(&header, "| 型 | 号 |\n|--|--|\n| 丁 | 4 |\n")[0].0, "手册，型：丁；号：4");
         // A Latin word or a number of the header that the section lacks must not come in.
-        assert_eq!(read("| Item | 值 |\n|--|--|", rest)[0].0, "| 乙 | 2 |");
+        assert_eq!(read("| Item | 值 |\n|--|--|", rest)[0].0, "手册，乙；值：2");
+        assert_eq!(read("| Item | Value |\n|--|--|", rest)[0].0, "| 乙 | 2 |");
+        for (whole, rest) in [
+            ("项 | 值\n:-: | -\n甲 | 1\n", "乙 | 2\n丙 | 3\n"),
+            ("> | 项 | 值 |\n> |-|-|\n", "> | 乙 | 2 |\n> | 丙 | 3 |\n"),
+        ] {
+            assert_eq!(read(&open_table(whole, "").unwrap(), rest), expected, "{rest}");
+        }
     }
 
     #[test]

@@ -117,6 +117,14 @@ impl<'a> Reader<'a> {
         (start, start + raw.trim().len())
     }
 
+    /// Whether the open run is a numbered item.
+    pub(super) fn is_numbered(&self) -> bool {
+        self.run.is_some_and(|run| {
+            run.block == Block::Item
+                && self.text[run.start..run.end].trim_start().starts_with(|c: char| c.is_ascii_digit())
+        })
+    }
+
     pub(super) fn paragraph_cut(&self) -> Cut {
         if self.blank { Cut::Paragraph } else { Cut::Nested }
     }
@@ -308,10 +316,42 @@ mod tests {
             ("- a\n\n    f(x);\n", Prose),
             ("1. A\n\n   b\n\n     f(x);\n", Prose),
             ("<table>\n\n    f(x);\n", Prose),
+            ("1. turn it off\n\n    f(x);\n", Prose),
+            ("=== \"Windows\"\n\n    f(x);\n", Prose),
+            ("=== \"Windows\"\n\n        f(x);\n", Verbatim),
+            ("[^1]: See below.\n\n    f(x);\n", Prose),
+            ("Pump\n:   A machine.\n\n    f(x);\n", Prose),
         ] {
             let found = markdown(text);
             assert_eq!(found.last(), Some(&(block, "f(x);")), "{text}");
         }
+    }
+
+    #[test]
+    fn numbered_items_in_small_letters_are_items() {
+        let found = markdown("Steps:\n1. turn the lever\n2. open the guard\n");
+        assert_eq!(found[1..], [(Block::Item, "1. turn the lever"), (Block::Item, "2. open the guard")]);
+        let wrapped = "The pump described in chapter\n2. of this manual runs.\n";
+        assert_eq!(markdown(wrapped).len(), 1);
+        assert_eq!(plain("1. turn the lever\n2. open the guard\n").len(), 2);
+    }
+
+    #[test]
+    fn fences_open_behind_list_marks_and_end_with_their_quote() {
+        use Block::*;
+        let text = "1. ```sh\n   f; g\n   ```\n\n正文。\n";
+        assert_eq!(markdown(text), [(Verbatim, "1. ```sh\n   f; g\n   ```"), (Prose, "正文。")]);
+        let text = "> ```\n> f; g\n\n正文。\n";
+        assert_eq!(markdown(text), [(Verbatim, "> ```\n> f; g"), (Prose, "正文。")]);
+    }
+
+    #[test]
+    fn rows_without_bars_at_their_ends_are_rows_in_the_middle_of_a_table_too() {
+        use Block::*;
+        let rows = [(Row, "E1 | 过热"), (Row, "E2 | 过流"), (Prose, "完。")];
+        assert_eq!(markdown("E1 | 过热\nE2 | 过流\n\n完。\n"), rows);
+        let whole = markdown("码 | 义\n:-: | -\nE1 | 过热\nE2 | 过流\n\n完。\n");
+        assert_eq!((whole[1], &whole[2..]), ((Verbatim, ":-: | -"), &rows[..]));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Marks of warnings and notes: `!!! warning "高压"` and `??? note` (Python-Markdown), `::: danger` (containers of site
-//! generators and Pandoc), `> [!WARNING]` (GitHub, Obsidian), and tags of template languages.
+//! generators and Pandoc), `> [!WARNING]` (GitHub, Obsidian), of tabs (`=== "Windows"`), and tags of template languages.
 //!
 //! The line with the mark is a piece of its own; what it marks is ordinary text.
 
@@ -64,6 +64,12 @@ pub(super) fn callout(bare: &str, quoted: bool) -> Option<Callout> {
     if is_shortcode(bare) {
         return Some(Callout { len: bare.len(), indents: false });
     }
+    if let Some(rest) = bare.strip_prefix("===") {
+        let title = rest.trim_start_matches(['!', '+']);
+        let marks = rest.len() - title.len();
+        let is_tab = marks <= 1 && title.starts_with(' ') && title.trim_start().starts_with(['"', '\'']);
+        return is_tab.then_some(Callout { len: 3 + marks, indents: true });
+    }
     let rest = bare.strip_prefix("!!!").or_else(|| bare.strip_prefix("???"))?;
     let rest = if bare.starts_with('?') { rest.strip_prefix('+').unwrap_or(rest) } else { rest };
     let words = rest.trim_start();
@@ -114,6 +120,10 @@ mod tests {
             ("::: 注意", "::: "),
             ("{% hint style=\"danger\" %}", "{% hint style=\"danger\" %}"),
             ("{{< alert >}}", "{{< alert >}}"),
+            ("=== \"Windows\"", "==="),
+            ("===+ '一'", "===+"),
+            ("=== 一", ""),
+            ("===", ""),
         ] {
             assert_eq!(callout(line, false).map_or("", |c| &line[..c.len]), mark, "{line}");
         }

@@ -5,8 +5,9 @@ use super::numbering::{Scheme, label};
 use super::sentence::is_cjk;
 use crate::document::markup::describes;
 
-/// Whether a line starts a list item or a numbered paragraph, and how good a cut that makes.
-pub(super) fn starter(bare: &str, indent: usize, blank: bool) -> Option<(Block, Cut)> {
+/// Whether a line starts a list item or a numbered paragraph, and how good a cut that makes. `blank`: an empty line stands
+/// before it; `listed`: a numbered item does.
+pub(super) fn starter(bare: &str, indent: usize, blank: bool, listed: bool) -> Option<(Block, Cut)> {
     let label = label(bare)?;
     let outer = if indent >= 2 { Cut::Nested } else { Cut::Item };
     Some(match label.scheme {
@@ -20,12 +21,17 @@ pub(super) fn starter(bare: &str, indent: usize, blank: bool) -> Option<(Block, 
         Scheme::Parenthesised => (Block::Item, outer),
         Scheme::Decimal => {
             let markdown_item = label.number.parts().len() == 1;
-            if !label.separated || label.rest.starts_with(char::is_lowercase) {
+            if !label.separated {
                 return None;
             }
             // A bare number before a space may be wrapped text; it needs a blank line before it or a dot behind it.
             let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
             let dotted = bare[digits..].starts_with(['.', '、', '．']) || bare[digits..].starts_with('\t');
+            // So may a number before a small letter, unless it opens a list or goes on with one.
+            let opens = blank || listed || label.number.parts() == [1];
+            if label.rest.starts_with(char::is_lowercase) && !(markdown_item && dotted && opens) {
+                return None;
+            }
             if markdown_item && !dotted && !blank {
                 return None;
             }
@@ -68,10 +74,32 @@ pub(super) fn is_rule(bare: &str) -> bool {
         && !bare.starts_with("+ ")
 }
 
-/// `|---|:--:|`
-pub(super) fn is_table_rule(bare: &str) -> bool {
-    let bare = bare.trim_start_matches(['>', ' ']);
-    bare.contains("--") && bare.contains('|') && bare.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
+/// `|---|:-:|`
+pub(crate) fn is_table_rule(bare: &str) -> bool {
+    let bare = bare.trim_start_matches(['>', ' ', '\t']);
+    bare.contains('-') && bare.contains('|') && bare.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t' | '\r'))
+}
+
+/// Whether `text` begins with rows of a table without bars at its ends: two lines with as many bars. Its header may stand
+/// in front of the text.
+pub(super) fn opens_in_table(text: &str) -> bool {
+    let bars = |line: &str| {
+        let (mut bars, mut escaped, mut code) = (0, false, false);
+        for c in line.chars() {
+            match c {
+                '|' if !escaped && !code => bars += 1,
+                '`' => code = !code,
+                _ => {}
+            }
+            escaped = c == '\\' && !escaped;
+        }
+        bars
+    };
+    let mut lines = text.lines().map(str::trim);
+    match (lines.next(), lines.next()) {
+        (Some(first), Some(second)) => bars(first) > 0 && bars(first) == bars(second) && !is_table_rule(second),
+        _ => false,
+    }
 }
 
 /// A line that is nothing but links and images, after a list marker.

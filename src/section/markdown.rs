@@ -4,9 +4,9 @@ use super::blocks::{Block, Cut, Reader, Run};
 use super::callout::callout;
 use super::classify::{
     goes_on, is_atx, is_definition, is_empty_html, is_field, is_links_only, is_rule, is_sentence, is_setext,
-    is_table_rule, shows_what, starter,
+    is_table_rule, opens_in_table, shows_what, starter,
 };
-use super::matter::{indent, is_code, is_formula, is_grid, is_verbatim_line, math_block, text_column};
+use super::matter::{indent, is_code, is_container, is_formula, is_grid, is_verbatim_line, item_column, math_block};
 use crate::document::{Line, fence, front_matter, text_lines, tight_headings};
 
 /// Columns of indentation that make code.
@@ -23,7 +23,7 @@ impl Reader<'_> {
                 lines.next();
             }
         }
-        let mut in_table = false;
+        let mut in_table = opens_in_table(self.text);
         while let Some(line) = lines.next() {
             while tight.next_if(|start| *start < line.start).is_some() {}
             let is_tight = tight.next_if_eq(&line.start).is_some();
@@ -41,9 +41,12 @@ impl Reader<'_> {
             }
             if let Some(fence) = fence(bare) {
                 self.flush();
-                self.margin = self.margin.min(indent);
+                self.margin = self.margin.min(indent).max(item_column(content).unwrap_or(0));
                 let mut end = line.end;
-                for inner in lines.by_ref() {
+                let quoted = trimmed.starts_with('>');
+                // The end of a quote ends what it holds.
+                let inside = |inner: &Line| !quoted || self.content(inner).trim_start().starts_with('>');
+                while let Some(inner) = lines.next_if(inside) {
                     end = inner.end;
                     let inner = self.content(&inner).trim().trim_start_matches(['>', ' ']);
                     if inner.starts_with(fence) && inner.trim_start_matches(&fence[..1]).is_empty() {
@@ -155,7 +158,7 @@ impl Reader<'_> {
     /// A line of links, an address, a formula: as an item or a paragraph of its own, not as a line of a wrapped paragraph.
     fn is_verbatim_block(&self, bare: &str, next: Option<&str>) -> bool {
         let kept = |line: &str| is_links_only(line) || is_verbatim_line(line) || is_formula(line);
-        let ends = next.is_none_or(|n| n.is_empty() || starter(n, 0, false).is_some() || kept(n));
+        let ends = next.is_none_or(|n| n.is_empty() || starter(n, 0, false, false).is_some() || kept(n));
         let marked = bare.starts_with(['-', '*', '+', '!', '|']);
         (marked && is_links_only(bare)) || (ends && (marked || self.run.is_none()) && kept(bare))
     }
@@ -180,9 +183,10 @@ impl Reader<'_> {
     /// A line of a paragraph or list item.
     pub(super) fn markdown_text(&mut self, line: &Line, bare: &str) {
         let content = self.content(line);
+        let columns = indent(content);
         let indent = content.len() - content.trim_start().len();
-        if let Some((block, cut)) = starter(bare, indent, self.blank) {
-            self.margin = if block == Block::Item { text_column(content) } else { 0 };
+        if let Some((block, cut)) = starter(bare, indent, self.blank, self.is_numbered()) {
+            self.margin = if block == Block::Item { item_column(content).unwrap_or(columns) } else { 0 };
             self.begin(line, block, cut);
         } else if self.run.is_none() {
             let cut = self.paragraph_cut();
@@ -192,6 +196,9 @@ impl Reader<'_> {
             self.begin(line, block, Cut::Nested);
         } else if let Some(run) = &mut self.run {
             run.end = line.end;
+        }
+        if is_container(bare) {
+            self.margin = columns + CODE;
         }
         self.blank = false;
     }

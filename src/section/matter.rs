@@ -195,8 +195,8 @@ pub(super) fn indent(content: &str) -> usize {
     spaces.fold(0, |column, c| if c == '\t' { column / 4 * 4 + 4 } else { column + 1 })
 }
 
-/// The column in which the text of a list item begins, by CommonMark; that of the line itself where it opens none.
-pub(super) fn text_column(content: &str) -> usize {
+/// The column in which the text of the list item begins that the line opens, by CommonMark.
+pub(super) fn item_column(content: &str) -> Option<usize> {
     let column = indent(content);
     let bare = content.trim_start();
     let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
@@ -205,11 +205,16 @@ pub(super) fn text_column(content: &str) -> usize {
     let behind = &bare[marks..];
     let space = indent(behind);
     match space {
-        _ if marks == 0 || (space == 0 && !behind.trim().is_empty()) => column,
-        1..=4 => column + marks + space,
+        _ if marks == 0 || (space == 0 && !behind.trim().is_empty()) => None,
+        1..=4 => Some(column + marks + space),
         // An item without text, or one that opens with code.
-        _ => column + marks + 1,
+        _ => Some(column + marks + 1),
     }
+}
+
+/// The first line of a footnote or a definition: what belongs to it is indented by four columns.
+pub(super) fn is_container(bare: &str) -> bool {
+    bare.starts_with(": ") || bare.starts_with(":\t") || (bare.starts_with("[^") && bare.contains("]:"))
 }
 
 /// `|  a |  b |`, `+  a +----+`: a line of a table that is drawn with characters.
@@ -278,8 +283,8 @@ mod tests {
         assert!(!is_code("    The pump (see figure) runs until the lamp is on") && !is_code("    泵 = 开"));
         let columns = ["x", "  \tx", "\t x", "\u{3000}x"].map(indent);
         assert_eq!(columns, [0, 4, 5, 0]);
-        let columns = ["- x", "  *   x", "10. x", "-", "-      x", "（一）x", "+x"].map(text_column);
-        assert_eq!(columns, [2, 6, 4, 2, 2, 0, 0]);
+        let columns = ["- x", "  *   x", "10. x", "-", "-      x", "（一）x", "+x"].map(item_column);
+        assert_eq!(columns, [Some(2), Some(6), Some(4), Some(2), Some(2), None, None]);
         assert!(is_grid("+  a +----+") && is_grid("|  a |"));
         assert!(!is_grid("+ 24 V / 0 V +") && !is_grid("+++++") && !is_grid("|") && !is_grid("a | b"));
     }

@@ -30,6 +30,7 @@ pub use splitting::{SplitKind, SplitOptions, Splitting};
 pub use tiling::sentence_spans;
 pub use window::{Advance, HierarchicalScorer, HierarchicalSplitter, SequenceSplitter};
 
+pub(crate) use classify::is_table_rule;
 pub(crate) use matter::is_contents_entry;
 
 use crate::document::{Document, Span};

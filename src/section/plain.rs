@@ -65,7 +65,7 @@ impl Reader<'_> {
                     && !content.starts_with("\u{3000}\u{3000}")
                     && !last.ends_with(['。', '！', '？', '；'])
             });
-            match starter(bare, indent, self.blank) {
+            match starter(bare, indent, self.blank, self.is_numbered()) {
                 Some((block, cut)) => self.begin(line, block, cut),
                 None if self.run.is_none() => {
                     let cut = self.paragraph_cut();

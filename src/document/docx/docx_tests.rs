@@ -122,9 +122,11 @@ fn merged_cells_say_their_value_in_every_row_and_column() {
         tc(on, "") + &tc("", "最小") + &tc("", "最大"),
         tc(start, "X") + &tc("", "1") + &tc("", "5"),
         tc(on, "") + &tc("<w:gridSpan w:val='2'/>", "停"),
+        tc("<w:gridSpan w:val='3'/>", "备件"),
     ];
     let rows: String = rows.iter().map(|row| format!("<w:tr>{row}</w:tr>")).collect();
-    let expected = "表1 速度\n\n| 轴 | 速度 最小 | 速度 最大 |\n| --- | --- | --- |\n| X | 1 | 5 |\n| X | 停 | 停 |\n";
+    let expected =
+        "表1 速度\n\n| 轴 | 速度 最小 | 速度 最大 |\n| --- | --- | --- |\n| X | 1 | 5 |\n| X | 停 | 停 |\n| 备件 |\n";
     assert_eq!(text(&format!("<w:tbl>{rows}</w:tbl>")), expected);
 }
 

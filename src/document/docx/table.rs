@@ -98,7 +98,12 @@ pub(super) fn grid<'b>(table: &'b Table, budget: &mut Budget) -> Result<Grid<'b>
     if out.has_header {
         out.rows.push(tabular::joined_header(&head.iter().map(|row| strings(row)).collect::<Vec<_>>()));
     }
-    out.rows.extend(body.iter().map(|row| strings(row)));
+    // A cell over the whole width is a title among the rows.
+    let body = body.iter().map(|row| (strings(row), width > 1 && is_title(row)));
+    out.rows.extend(body.map(|(mut row, is_title)| {
+        row.truncate(if is_title { 1 } else { row.len() });
+        row
+    }));
     Ok(out)
 }
 

@@ -202,8 +202,8 @@ impl Builder {
         if let Some((id, characters)) = &mut self.raw {
             *characters += text.chars().count();
             let id = *id;
-            // Only titles, and text that is shown as it stands, are of use.
-            if matches!(self.tree.name(id), "title" | "xmp" | "plaintext") {
+            // Scripts and styles are no words to anybody.
+            if !matches!(self.tree.name(id), "script" | "style") {
                 self.tree.add_text(id, text);
             }
             return;

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use super::name::{heading_level, is_cell, is_dropped};
 use super::tree::{Id, Tree};
 use crate::document::budget::Budget;
+use crate::document::markup;
 use crate::document::notation::Skipped;
 use crate::error::Result;
 
@@ -33,6 +34,20 @@ const FRAME: [(&str, &str, &str); 4] = [
     ("footer", "contentinfo", "page footer"),
 ];
 
+/// Elements that are never part of the text but may hold words, how a person calls them, and why they are left out.
+const ASIDE: [(&[&str], &str, &str); 2] = [
+    (
+        &["select", "datalist", "option", "optgroup", "textarea"],
+        "fields of forms",
+        "choices and default texts are not read",
+    ),
+    (
+        &["noscript", "noframes", "noembed", "iframe", "canvas", "audio", "video", "template"],
+        "fallback texts",
+        "shown only where scripts, frames or media do not work",
+    ),
+];
+
 /// Looks over the page once.
 pub(super) fn select(tree: &Tree, budget: &Budget) -> Result<Selection> {
     let mut selection = Selection { arranging: arranging(tree), ..Selection::default() };
@@ -47,6 +62,7 @@ pub(super) fn select(tree: &Tree, budget: &Budget) -> Result<Selection> {
     let main: HashSet<Id> = main.into_iter().collect();
     let mut dropped = [(0usize, 0usize); FRAME.len()];
     let mut hidden = (0usize, 0usize);
+    let mut aside = [(0usize, 0usize); ASIDE.len()];
     // In the order of the page: a node below a part that is left out, or below the main text, is not looked at again.
     let mut at = Some(0);
     let mut in_main: Option<Id> = None;
@@ -83,6 +99,12 @@ pub(super) fn select(tree: &Tree, budget: &Budget) -> Result<Selection> {
                 }
             }
         } else if is_dropped(tree.name(id)) {
+            if let Some(kind) = ASIDE.iter().position(|(elements, ..)| elements.contains(&tree.name(id))) {
+                let characters = words_in(tree, id);
+                if characters > 0 {
+                    aside[kind] = (aside[kind].0 + 1, aside[kind].1 + characters);
+                }
+            }
             at = next_after(tree, id, &mut in_main);
             continue;
         }
@@ -103,6 +125,12 @@ pub(super) fn select(tree: &Tree, budget: &Budget) -> Result<Selection> {
     if hidden.0 > 0 {
         let reason = format!("not displayed by a browser ({} parts, {} characters)", hidden.0, hidden.1);
         selection.skipped.push(Skipped { place: "hidden parts".to_string(), reason });
+    }
+    for ((_, place, reason), (parts, characters)) in ASIDE.iter().zip(aside) {
+        if parts > 0 {
+            let reason = format!("{reason} ({parts} parts, {characters} characters)");
+            selection.skipped.push(Skipped { place: (*place).to_string(), reason });
+        }
     }
     Ok(selection)
 }
@@ -154,6 +182,16 @@ fn characters(tree: &Tree, id: Id) -> usize {
         if is_dropped(parent) { 0 } else { tree.text(node).chars().filter(is_word).count() }
     };
     tree.subtree(id).map(of_text).sum()
+}
+
+/// Characters of the words below a dropped element; the text of some is markup.
+fn words_in(tree: &Tree, id: Id) -> usize {
+    let of = |node: Id| {
+        let parent = tree.parent(node).map_or("", |parent| tree.name(parent));
+        let text = if matches!(parent, "script" | "style") { "" } else { tree.text(node) };
+        markup::words(text).chars().filter(|c| c.is_alphanumeric()).count()
+    };
+    tree.subtree(id).map(of).sum()
 }
 
 fn is_links(tree: &Tree, id: Id) -> bool {

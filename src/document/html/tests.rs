@@ -25,7 +25,8 @@ fn blocks_become_notation() {
             "(a+b)/cx²\n",
         ),
         ("<details><summary>更多</summary>内容</details>", "更多\n\n内容\n"),
-        ("a<select><option>1</select><script>x</script><template>y</template>b", "ab\n"),
+        ("a<select><option>1</select><script>x</script><template>y</template>b", "a b\n"),
+        ("甲<input>乙<button>丙</button>丁", "甲 乙 丙 丁\n"),
         ("<blockquote><p>x</blockquote>a &amp; b&nbsp;c &#20013;", "x\n\na & b\u{a0}c 中\n"),
         ("<li>a<li>b", "- a\n- b\n"),
         ("<ol><li><h3>断电</h3>拉闸</ol>", "### 1. 断电\n\n拉闸\n"),
@@ -66,6 +67,15 @@ fn what_is_left_out_is_named() {
     assert_eq!(out.metadata, [("date".to_string(), "2024-05-01".to_string())]);
     let places: Vec<&str> = out.skipped.iter().map(|part| part.place.as_str()).collect();
     assert_eq!(places, ["navigation", "page footer", "hidden parts", "1 pictures"]);
+    let out = page(
+        "a<select><option>型号一<option>二</select><textarea>缺省</textarea><noscript><img src=x></noscript><noscript>请启用 <b>脚本</b></noscript>",
+    );
+    let said: Vec<String> = out.skipped.iter().map(|part| format!("{}: {}", part.place, part.reason)).collect();
+    let expected = [
+        "fields of forms: choices and default texts are not read (2 parts, 6 characters)",
+        "fallback texts: shown only where scripts, frames or media do not work (1 parts, 5 characters)",
+    ];
+    assert_eq!(said, expected);
     let all = page("<nav>目录</nav><p>正文</p><!-- never closed <p>x");
     assert_eq!(all.text, "目录\n\n正文\n");
     assert_eq!(all.skipped.len(), 1);

@@ -113,6 +113,10 @@ impl Writer<'_> {
         if name == "iframe" || name == "frame" {
             self.frames += 1;
         }
+        // What a browser draws between two words parts them.
+        if matches!(name, "select" | "textarea" | "input" | "button") && !self.line.verbatim {
+            self.line.gap(false);
+        }
         if is_dropped(name) || self.selection.left_out.contains(&id) {
             return false;
         }
@@ -159,6 +163,7 @@ impl Writer<'_> {
                 }
             }
             "td" | "th" => self.leave_cell(),
+            "button" if !self.line.verbatim => self.line.gap(false),
             "figcaption" => {
                 // A caption that only repeats the words of its picture is the same words twice.
                 let caption = self.line.take();
@@ -409,18 +414,19 @@ impl Writer<'_> {
             return;
         }
         let Some((_, Some(grid))) = self.tables.pop() else { return };
-        let (rows, header, cut) = grid.finish(self.budget);
+        let (tables, cut) = grid.finish(self.budget);
         self.cut_tables += usize::from(cut);
         if self.in_grid_cell() {
             // A table in a cell of another one: its rows on one line.
             let is_filled = |cell: &&String| !cell.trim().is_empty();
             let join =
                 |row: &Vec<String>| row.iter().filter(is_filled).map(String::as_str).collect::<Vec<_>>().join(" ");
-            let rows: Vec<String> = rows.iter().map(join).filter(|row| !row.is_empty()).collect();
+            let rows = tables.iter().flat_map(|table| &table.rows);
+            let rows: Vec<String> = rows.map(join).filter(|row| !row.is_empty()).collect();
             self.line.push(&rows.join("; "));
             self.flush();
         } else {
-            self.notation.table(&rows, header);
+            tables.iter().for_each(|table| self.notation.table(&table.rows, table.has_header));
         }
     }
 

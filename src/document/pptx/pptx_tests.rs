@@ -91,13 +91,17 @@ fn tables_repeat_merged_cells() {
         tc("gridSpan='2'", "轴") + &tc("hMerge='1'", "") + &tc("", "值"),
         tc("rowSpan='2'", "X") + &tc("", "a") + &tc("", "1"),
         tc("vMerge='1'", "") + &tc("", "b") + &tc("", "2"),
+        tc("gridSpan='3'", "备件") + &tc("hMerge='1'", "").repeat(2),
     ];
-    let rows: String = rows.iter().map(|row| format!("<a:tr>{row}</a:tr>")).collect();
+    let title = tc("gridSpan='3'", "参数") + &tc("hMerge='1'", "").repeat(2);
+    let rows = std::iter::once(&title).chain(&rows);
+    let rows: String = rows.map(|row| format!("<a:tr>{row}</a:tr>")).collect();
     let frame = format!(
         "<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tblPr firstRow='1'/>{rows}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>"
     );
     let out = pptx(&[(&frame, "")]).unwrap();
-    assert_eq!(out.text, "# Slide 1\n\n| 轴 | 轴 | 值 |\n| --- | --- | --- |\n| X | a | 1 |\n| X | b | 2 |\n");
+    let table = "| 轴 | 轴 | 值 |\n| --- | --- | --- |\n| X | a | 1 |\n| X | b | 2 |\n| 备件 |\n";
+    assert_eq!(out.text, format!("# Slide 1\n\n参数\n\n{table}"));
 }
 
 #[test]

@@ -136,13 +136,16 @@ impl Shapes {
         }
     }
 
-    /// Rows with the value of merged cells in every cell that they cover.
+    /// Rows with the value of merged cells in every cell that they cover. One over the whole width is a title.
     fn table(&mut self, table: Element<'_>, budget: &mut Budget) {
         let mut rows: Vec<Vec<String>> = Vec::new();
         for row in table.all(Space::Drawing, "tr") {
             let mut cells: Vec<String> = Vec::new();
+            // Whether the first cell covers the whole width: a title among the rows.
+            let mut is_title = true;
             for cell in row.all(Space::Drawing, "tc").take(COLUMNS) {
                 let is = |name| cell.attribute(Space::None, name).is_some_and(|v| is_on(Some(v)));
+                is_title &= cells.is_empty() || (is("hMerge") && !is("vMerge"));
                 let merged = if is("vMerge") {
                     rows.last().and_then(|above| above.get(cells.len()))
                 } else {
@@ -160,6 +163,13 @@ impl Shapes {
                     None => drawing::paragraphs(cell).join(" "),
                 };
                 cells.push(text);
+            }
+            match cells.first() {
+                Some(title) if is_title && cells.len() > 1 && rows.is_empty() => {
+                    self.blocks.push(Block::Paragraph(title.clone()));
+                    continue;
+                }
+                _ => cells.truncate(if is_title { 1 } else { COLUMNS }),
             }
             rows.push(cells);
         }

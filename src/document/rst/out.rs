@@ -95,14 +95,14 @@ impl Out {
     /// A table; one in a cell becomes a line. True if repetition was cut short.
     pub(super) fn table(&mut self, grid: Grid, budget: &mut Budget) {
         self.write_lead();
-        let (rows, header, cut) = grid.finish(budget);
+        let (tables, cut) = grid.finish(budget);
         if cut {
             self.skipped("a table", "with cells that span too much; they are not repeated everywhere");
         }
         if self.cells.is_empty() {
-            self.notation.table(&rows, header);
+            tables.iter().for_each(|table| self.notation.table(&table.rows, table.has_header));
         } else {
-            for row in rows {
+            for row in tables.iter().flat_map(|table| &table.rows) {
                 let row: Vec<&str> = row.iter().map(String::as_str).filter(|cell| !cell.trim().is_empty()).collect();
                 self.in_cell(&row.join(" "));
             }

@@ -29,7 +29,7 @@ fn grid_tables_span_and_wide_characters_take_two_columns() {
 | 共同               |
 +--------+-----------+
 ";
-    let expected = "| 分类 | 处理方式 |\n| --- | --- |\n| 错误 | 1.检查; |\n| 错误 | 2.重启控制器 |\n| 共同 | 共同 |\n";
+    let expected = "| 分类 | 处理方式 |\n| --- | --- |\n| 错误 | 1.检查; |\n| 错误 | 2.重启控制器 |\n| 共同 |\n";
     assert_eq!(text(rst), expected);
     let narrow = "+----+----+\n| 分类 | 值  |\n+----+----+\n";
     let out = read(narrow, &mut Budget::default()).unwrap();

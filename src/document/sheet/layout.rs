@@ -188,7 +188,13 @@ impl Cells {
         }
         let mut is_first = true;
         for row in rows.iter().skip(titles + header) {
-            batch.push(self.strings(row, &columns));
+            let mut cells = self.strings(row, &columns);
+            // A cell over the whole width is a title among the rows.
+            let first = row.first().map(|cell| cell.from);
+            if row.len() >= columns.len() && row.iter().all(|cell| Some(cell.from) == first) {
+                cells.truncate(1);
+            }
+            batch.push(cells);
             if batch.len() >= BATCH {
                 flush(&mut batch, &mut is_first, header > 0, notation);
                 budget.check()?;
@@ -309,10 +315,11 @@ mod tests {
             (1, &["", "最小", "最大", ""]),
             (2, &["X", "1", "5", "a"]),
             (3, &["", "2", "6", "b"]),
+            (4, &["备件"]),
+            (5, &["Y", "3", "7", "c"]),
         ];
-        let merges = [(0, 0, 1, 0), (0, 1, 0, 2), (0, 3, 1, 3), (2, 0, 3, 0)];
-        let expected =
-            "| 轴 | 速度 最小 | 速度 最大 | 备注 |\n| --- | --- | --- | --- |\n| X | 1 | 5 | a |\n| X | 2 | 6 | b |\n";
+        let merges = [(0, 0, 1, 0), (0, 1, 0, 2), (0, 3, 1, 3), (2, 0, 3, 0), (4, 0, 4, 3)];
+        let expected = "| 轴 | 速度 最小 | 速度 最大 | 备注 |\n| --- | --- | --- | --- |\n| X | 1 | 5 | a |\n| X | 2 | 6 | b |\n| 备件 |\n| Y | 3 | 7 | c |\n";
         assert_eq!(written(rows, &merges), expected);
     }
 
