@@ -162,7 +162,12 @@ fn heading_level(name: &str) -> Option<u8> {
     (1..=9).contains(&level).then(|| level - 1)
 }
 
+/// Whether the style is for entries of a list of contents. Those for its title are none: templates of standards use the same one
+/// for the title above the text (`目次、标准名称标题`).
 fn is_contents(name: &str) -> bool {
+    if ["标题", "標題", "heading"].iter().any(|word| name.contains(word)) {
+        return false;
+    }
     const WORDS: &[&str] = &["toc ", "目录", "目錄", "table of figures", "table of authorities", "index ", "目次"];
     name == "toc" || WORDS.iter().any(|word| name.starts_with(word))
 }
@@ -182,6 +187,9 @@ mod tests {
             <w:ilvl w:val='2'/></w:numPr></w:pPr></w:style>\
             <w:style w:type='paragraph' w:styleId='body'><w:name w:val='正文条'/><w:basedOn w:val='own'/><w:pPr>\
             <w:outlineLvl w:val='9'/></w:pPr></w:style>\
+            <w:style w:type='paragraph' w:styleId='name'><w:name w:val='目次、标准名称标题'/><w:pPr>\
+            <w:outlineLvl w:val='0'/></w:pPr></w:style>\
+            <w:style w:type='paragraph' w:styleId='entry'><w:name w:val='目次、索引正文'/></w:style>\
             <w:style w:type='paragraph' w:styleId='a'><w:name w:val='toc 1'/><w:basedOn w:val='b'/></w:style>\
             <w:style w:type='paragraph' w:styleId='b'><w:basedOn w:val='a'/><w:rPr><w:vanish/></w:rPr></w:style></w:styles>";
         let tree = Tree::parse(xml, "styles", &mut Budget::default()).unwrap();
@@ -189,6 +197,8 @@ mod tests {
         let own = styles.get(Some("own"));
         assert_eq!((own.outline, own.level, own.chain), (Some(1), Some(2), vec!["own".to_string(), "1".to_string()]));
         assert_eq!(styles.get(Some("body")).outline, None);
+        assert_eq!((styles.get(Some("name")).outline, styles.get(Some("name")).contents), (Some(0), false));
+        assert!(styles.get(Some("entry")).contents);
         let ring = styles.get(Some("a"));
         assert!(ring.contents && ring.hidden);
         assert_eq!(styles.get(Some("none")), Resolved::default());

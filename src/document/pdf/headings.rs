@@ -15,8 +15,8 @@ const LONGEST: usize = 90;
 enum Number {
     /// `第一编`, `第一章`, `第一节`, `附录 A`: 0 outermost.
     Chapter(u8),
-    /// `1`, `1.2`, `1.2.3`: how many numbers.
-    Decimal(u8),
+    /// `1`, `1.2`, `1.2.3`: how many numbers, and the first.
+    Decimal(u8, u16),
     /// `一、`.
     Chinese,
 }
@@ -51,7 +51,23 @@ pub(super) fn levels(pages: &[Vec<Block>], outline: &[Entry]) -> HashMap<(usize,
             }
         }
     }
+    let is_due: Vec<bool> = (0..found.len()).map(|at| is_due(&found, at)).collect();
+    for (one, is_due) in found.iter_mut().zip(is_due) {
+        one.number = one.number.filter(|_| is_due);
+    }
     rank(&found, body)
+}
+
+/// Whether the number of a heading belongs to a sequence: it is the first, or comes after the one before it, or numbers within
+/// it do. `45 Main Street` is an address.
+fn is_due(found: &[Found], at: usize) -> bool {
+    let first = |one: &Found| match one.number {
+        Some(Number::Decimal(depth, first)) => Some((depth, first)),
+        _ => None,
+    };
+    let Some((1, number)) = found.get(at).and_then(first) else { return true };
+    let before = found[..at].iter().filter_map(first).any(|(_, before)| before < number && number <= before + 3);
+    number <= 1 || before || found.iter().filter_map(first).any(|(depth, outer)| depth > 1 && outer == number)
 }
 
 fn text(block: &Block) -> Option<&Paragraph> {
@@ -95,8 +111,8 @@ fn is_heading(p: &Paragraph, number: Option<Number>, body: f64, is_bold: bool, n
     let follows = next.is_some();
     match number {
         Some(Number::Chapter(_)) => columns <= 60 && (is_bold || p.is_centred || p.room > 0.2 || p.lines == 1),
-        Some(Number::Decimal(_) | Number::Chinese) if is_bold => columns <= 70,
-        Some(Number::Decimal(depth)) => depth >= 2 && columns <= 50 && follows && p.lines == 1 && p.room > 0.25,
+        Some(Number::Decimal(..) | Number::Chinese) if is_bold => columns <= 70,
+        Some(Number::Decimal(depth, _)) => depth >= 2 && columns <= 50 && follows && p.lines == 1 && p.room > 0.25,
         Some(Number::Chinese) => {
             let next = next.and_then(text).and_then(|next| number_of(&next.text));
             columns <= 44 && follows && p.lines == 1 && next != number
@@ -150,7 +166,7 @@ fn number_of(text: &str) -> Option<Number> {
     // A year or a measure at the start of a line is no numbering.
     let is_measure = rest.trim_start().starts_with(['年', '月', '日', '个', '次', '台', '米', '度', '分', '秒', '小']);
     (is_number && starts_word && !(is_measure && parts.len() == 1))
-        .then_some(Number::Decimal(u8::try_from(parts.len()).unwrap_or(6)))
+        .then(|| Number::Decimal(u8::try_from(parts.len()).unwrap_or(6), parts[0].parse().unwrap_or(u16::MAX)))
 }
 
 /// Levels from what was found: sizes rank headings without a number, numbers those that have one.
@@ -181,7 +197,7 @@ fn rank(found: &[Found], body: f64) -> HashMap<(usize, usize), u8> {
         let by_number = |number: Number| match number {
             Number::Chapter(level) => level - outermost.unwrap_or(0).min(level) + 1,
             Number::Chinese => 1 + under_chapters,
-            Number::Decimal(depth) => depth + u8::from(has_chinese && depth == 1),
+            Number::Decimal(depth, _) => depth + u8::from(has_chinese && depth == 1),
         };
         let level = match (one.outline, one.number) {
             (Some(level), _) => level.saturating_add(u8::from(has_title)),
@@ -216,8 +232,8 @@ mod tests {
 
     #[test]
     fn numbering_is_told_from_measures() {
-        assert_eq!(number_of("1.2.3 安装"), Some(Number::Decimal(3)));
-        assert_eq!(number_of("3 Safety rules"), Some(Number::Decimal(1)));
+        assert_eq!(number_of("1.2.3 安装"), Some(Number::Decimal(3, 1)));
+        assert_eq!(number_of("3 Safety rules"), Some(Number::Decimal(1, 3)));
         assert_eq!(number_of("第二章 总则"), Some(Number::Chapter(1)));
         assert_eq!(number_of("一、概述"), Some(Number::Chinese));
         assert_eq!(number_of("附录A 术语"), Some(Number::Chapter(1)));
@@ -242,6 +258,22 @@ mod tests {
         let mut all: Vec<(usize, u8)> = levels.into_iter().map(|((_, block), level)| (block, level)).collect();
         all.sort_unstable();
         assert_eq!(all, [(0, 1), (1, 2), (3, 3), (5, 2)]);
+    }
+
+    #[test]
+    fn a_number_out_of_sequence_decides_no_level() {
+        let page = |lines: &[(&str, f64)]| {
+            let body = paragraph(&"The pump must be stopped before the guard is opened. ".repeat(4), 10.0, false);
+            let mut blocks: Vec<Block> = lines.iter().map(|(text, size)| paragraph(text, *size, true)).collect();
+            blocks.push(body);
+            blocks
+        };
+        let lines = [("Repair invoice", 20.0), ("45 Main Street", 12.0), ("Customer", 16.0)];
+        let found = levels(&[page(&lines)], &[]);
+        assert_eq!([0, 1, 2].map(|block| found.get(&(0, block)).copied()), [Some(1), Some(3), Some(2)]);
+        let lines = [("1 Scope", 16.0), ("2 Terms", 16.0), ("Notes", 12.0)];
+        let found = levels(&[page(&lines)], &[]);
+        assert_eq!([0, 1].map(|block| found.get(&(0, block)).copied()), [Some(1), Some(1)]);
     }
 
     #[test]
