@@ -38,6 +38,15 @@ const NAMES: &[&str] = &[
     "选项",
     "要求",
     "意义",
+    "数量",
+    "规格",
+    "范围",
+    "周期",
+    "版本",
+    "日期",
+    "状态",
+    "对策",
+    "现象",
     "name",
     "code",
     "description",
@@ -63,11 +72,26 @@ const NAMES: &[&str] = &[
     "no.",
     "column",
     "title",
+    "text",
+    "message",
+    "default",
+    "range",
+    "version",
+    "date",
+    "comment",
+    "status",
+    "quantity",
+    "interval",
+    "solution",
 ];
 
-/// True for a first row that names columns: all cells filled, short, none a number. `stands_out` says that it looks unlike
-/// the rows below it. A row of two cells that does not stand out is a header only by its words: it may be the first entry.
-pub(crate) fn is_header(row: &[String], stands_out: bool) -> bool {
+/// True for a first row that names the columns: all cells filled, short, none a number, and not an entry like the rows `below`.
+/// `stands_out` says that it looks unlike them. Two or four columns may be a form, labels on the left of values: there a value
+/// column needs a word for columns on top and none below, or a label column figures below and none on top.
+pub(crate) fn is_header(row: &[String], below: &[Vec<String>], stands_out: bool) -> bool {
+    /// Rows that are looked at.
+    const BELOW: usize = 8;
+    let has_digit = |cell: &str| cell.contains(|c: char| c.is_ascii_digit());
     let is_name = |cell: &String| {
         let cell = cell.trim();
         !cell.is_empty() && cell.chars().count() <= LONGEST && !is_number(cell) && !cell.ends_with(['。', '；'])
@@ -75,13 +99,49 @@ pub(crate) fn is_header(row: &[String], stands_out: bool) -> bool {
     if row.len() < 2 || !row.iter().all(is_name) {
         return false;
     }
-    let names = |cell: &String| {
-        let cell = cell.to_lowercase();
-        NAMES
-            .iter()
-            .any(|name| if name.is_ascii() { cell.split(' ').any(|word| word == *name) } else { cell.ends_with(name) })
+    let column =
+        |at: usize| below.iter().take(BELOW).filter_map(move |row| row.get(at)).filter(|cell| !cell.trim().is_empty());
+    if stands_out {
+        return true;
+    }
+    if !matches!(row.len(), 2 | 4) {
+        // `E01` over `E02` is an entry.
+        let is_like =
+            |at: usize| has_digit(&row[at]) && column(at).next().is_some_and(|cell| shape(cell) == shape(&row[at]));
+        return !(0..row.len()).any(is_like);
+    }
+    let is_named = |at: usize| names(&row[at]) && !column(at).any(|cell| names(cell));
+    let has_figures = |at: usize| match column(at).count() {
+        0 => false,
+        1 => column(at).all(|cell| is_number(cell)),
+        _ => column(at).all(|cell| has_digit(cell)),
     };
-    stands_out || row.len() > 2 || row.iter().any(names)
+    !row.iter().any(|cell| has_digit(cell))
+        && (0..row.len()).any(|at| if at % 2 == 0 { has_figures(at) } else { is_named(at) })
+}
+
+/// What kinds of characters follow each other in a cell.
+fn shape(cell: &str) -> String {
+    let mut out = String::new();
+    for c in cell.trim().chars() {
+        let kind = match c {
+            c if c.is_numeric() => '9',
+            c if c.is_alphabetic() => 'a',
+            c => c,
+        };
+        if !out.ends_with(kind) {
+            out.push(kind);
+        }
+    }
+    out
+}
+
+/// Whether a cell ends with, or in English holds, a word for columns.
+fn names(cell: &str) -> bool {
+    let cell = cell.trim().to_lowercase();
+    NAMES
+        .iter()
+        .any(|name| if name.is_ascii() { cell.split(' ').any(|word| word == *name) } else { cell.ends_with(name) })
 }
 
 /// True for figures with what stands around figures: signs, units of per cent and currency, dates.
@@ -124,10 +184,33 @@ mod tests {
 
     #[test]
     fn headers_are_short_filled_and_without_numbers() {
-        assert!(is_header(&row(&["轴", "最大速度", "备注"]), false));
-        assert!(is_header(&row(&["代码", "含义"]), false) && is_header(&row(&["Error code", "Text"]), false));
-        assert!(!is_header(&row(&["设备", "泵"]), false) && is_header(&row(&["设备", "泵"]), true));
-        assert!(!is_header(&row(&["1", "速度", "a"]), false) && !is_header(&row(&["", "速度", "a"]), true));
+        let is = |head: &[&str], below: &[&[&str]], stands_out: bool| {
+            is_header(&row(head), &below.iter().map(|cells| row(cells)).collect::<Vec<_>>(), stands_out)
+        };
+        assert!(is(&["代码", "含义"], &[&["E01", "过热"]], false) && is(&["Error code", "Text"], &[], false));
+        assert!(is(&["STOIA输入", "STOIB输入", "PWM信号"], &[&["ON", "ON", "正常"], &["OFF", "ON", "禁止"]], false));
+        assert!(!is(&["E01", "过热", "停机"], &[&["E02", "过流", "检查"]], false));
+        assert!(!is(&["设备", "泵"], &[], false) && is(&["设备", "泵"], &[], true));
+        assert!(!is(&["1", "速度", "a"], &[], false) && !is(&["", "速度", "a"], &[], true));
+    }
+
+    #[test]
+    fn the_first_entry_of_a_form_is_no_header() {
+        for form in [
+            [["设备编号", "A-5"], ["设备名称", "泵"]],
+            [["设备编号", "甲"], ["设备名称", "泵"]],
+            [["厂家", "某厂"], ["电压", "380 V"]],
+        ] {
+            assert!(!is_header(&row(&form[0]), &[row(&form[1])], false), "{form:?}");
+        }
+        let form = [["姓名", "张三", "性别", "男"], ["工号", "A123", "电话", "139"], ["部门", "2", "级别", "3"]];
+        assert!(!is_header(&row(&form[0]), &[row(&form[1]), row(&form[2])], false));
+        let versions = [["Version", "Date", "Change", "Author"], ["1.0", "2024-01", "First", "Li"]];
+        assert!(is_header(&row(&versions[0]), &[row(&versions[1])], false));
+    }
+
+    #[test]
+    fn figures_are_told_from_words() {
         assert!(is_number("2024年3月1日") && is_number("-12.5 %") && !is_number("E") && !is_number("3 mm"));
     }
 

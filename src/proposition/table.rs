@@ -273,8 +273,11 @@ fn bars(chars: &[char], start: usize, code: bool) -> Vec<usize> {
 /// that what they part grows together (`2**8`).
 fn plain(cell: &str) -> String {
     let mut text = cell.replace("\\|", "|");
-    // A tag in code is what it is about.
-    text = if text.contains('`') { text.replace("<br>", " ").replace("<br/>", " ") } else { words(&text) };
+    // A tag in code, or one that nothing closes, may be what the cell is about: the key `<B>`.
+    let is_markup = ["</", "<br", "<BR", "<img", "<!--"].iter().any(|mark| text.contains(mark));
+    if is_markup {
+        text = if text.contains('`') { text.replace("<br>", " ").replace("<br/>", " ") } else { words(&text) };
+    }
     let text = without(&without(&text, "**"), "`");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
@@ -398,8 +401,12 @@ mod tests {
 
     #[test]
     fn cells_say_what_a_reader_of_the_page_sees() {
-        let text = "甲 | 乙\n:-: | -\n&le; 5 &#37;<!-- 注 --> | [图](a_(b).png)<sup>2</sup> &nope; R&D\n";
-        assert_eq!(statements(text, &["参数"]), ["参数，甲：≤ 5 %；乙：图2 &nope; R&D"]);
+        let text =
+            "甲 | 乙\n:-: | -\n&le; 5 &#37;<!-- 注 --> | [图](a_(b).png)<sup>2</sup> &nope; R&D\n<B> 键 | `<b>x</b>`\n";
+        assert_eq!(
+            statements(text, &["参数"]),
+            ["参数，甲：≤ 5 %；乙：图2 &nope; R&D", "参数，甲：<B> 键；乙：<b>x</b>"]
+        );
     }
 
     #[test]

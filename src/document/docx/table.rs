@@ -90,7 +90,12 @@ pub(super) fn grid<'b>(table: &'b Table, budget: &mut Budget) -> Result<Grid<'b>
     let guessed = || {
         let row = strings(rows.first().map_or(&[], Vec::as_slice));
         let stands_out = is_bold_row(0) && !is_bold_row(1);
-        if rows.len() > 1 && row.len() == width && tabular::is_header(&row, stands_out) { height(rows) } else { 0 }
+        let height = height(rows);
+        let below: Vec<Vec<String>> = rows.iter().skip(height).take(8).map(|row| strings(row)).collect();
+        // Names over names are told by their merged cells.
+        let stands_out = stands_out || height > 1;
+        let is_header = rows.len() > 1 && row.len() == width && tabular::is_header(&row, &below, stands_out);
+        if is_header { height } else { 0 }
     };
     let header = if marked > 0 && marked < rows.len() { marked } else { guessed() };
     out.has_header = header > 0;

@@ -2,6 +2,8 @@
 
 use super::rules::{Rule, is_drawing};
 use super::segments::{Piece, Segment, segments};
+use super::tables::{Cell, Field, Table};
+use crate::document::budget::Budget;
 
 /// A table on a page.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,7 +12,7 @@ pub(super) struct Grid {
     pub(super) x1: f64,
     pub(super) y0: f64,
     pub(super) y1: f64,
-    pub(super) rows: Vec<Vec<String>>,
+    pub(super) table: Table,
 }
 
 /// Lines that are nearer than this are one line.
@@ -19,14 +21,14 @@ const NEAR: f64 = 3.0;
 const MOST: usize = 400;
 
 /// Takes the tables that `rules` draw out of `pieces`.
-pub(super) fn take_grids(rules: &[Rule], pieces: &mut Vec<Piece>) -> Vec<Grid> {
+pub(super) fn take_grids(rules: &[Rule], pieces: &mut Vec<Piece>, budget: &mut Budget) -> Vec<Grid> {
     if is_drawing(rules) {
         return Vec::new();
     }
     let mut grids = Vec::new();
     for group in connected(&merged(rules)) {
         let Some(outline) = Outline::new(&group) else { continue };
-        if let Some(grid) = outline.fill(pieces) {
+        if let Some(grid) = outline.fill(pieces, budget) {
             grids.push(grid);
         }
     }
@@ -113,7 +115,7 @@ impl Outline {
     }
 
     /// Puts the characters inside into cells; leaves them where the lines enclose no table.
-    fn fill(&self, pieces: &mut Vec<Piece>) -> Option<Grid> {
+    fn fill(&self, pieces: &mut Vec<Piece>, budget: &mut Budget) -> Option<Grid> {
         let (columns, rows) = (self.xs.len() - 1, self.ys.len() - 1);
         let cell_of = self.joined_cells();
         let mut cells: Vec<Vec<Piece>> = vec![Vec::new(); columns * rows];
@@ -132,19 +134,32 @@ impl Outline {
         if has_layout_inside(&cells, inside) {
             return None;
         }
+        let is_bold = |pieces: &Vec<Piece>| pieces.iter().all(|piece| piece.is_bold || piece.text.trim().is_empty());
+        let bold: Vec<bool> = cells.iter().map(is_bold).collect();
         let texts: Vec<String> = cells.into_iter().map(cell_text).collect();
         if inside == 0 || !is_table(&texts, &cell_of, columns) || cuts_words(pieces, place, inside) {
             return None;
         }
         pieces.retain(|piece| place(piece).is_none());
-        let mut table: Vec<Vec<String>> = texts.chunks(columns).map(<[String]>::to_vec).collect();
-        drop_empty_columns(&mut table);
+        // Double lines leave columns without any text.
+        let begins =
+            |at: usize| cell_of.get(at) == Some(&at) && texts.get(at).is_some_and(|text| !text.trim().is_empty());
+        let kept: Vec<usize> =
+            (0..columns).filter(|column| (0..rows).any(|row| begins(row * columns + column))).collect();
+        let field = |row: usize, column: usize| {
+            let cell = cell_of[row * columns + column];
+            Field { cell, is_first: cell / columns == row }
+        };
+        let fields: Vec<Vec<Field>> =
+            (0..rows).map(|row| kept.iter().map(|&column| field(row, column)).collect()).collect();
+        let cells: Vec<Cell> = texts.into_iter().zip(bold).map(|(text, is_bold)| Cell { text, is_bold }).collect();
+        let edges = kept.iter().map(|&column| self.xs[column]).collect();
         Some(Grid {
             x0: *self.xs.first()?,
             x1: *self.xs.last()?,
             y0: *self.ys.first()?,
             y1: *self.ys.last()?,
-            rows: table,
+            table: Table::new(&fields, &cells, edges, budget),
         })
     }
 
@@ -261,16 +276,4 @@ fn is_table(texts: &[String], cell_of: &[usize], columns: usize) -> bool {
         && filled.len() * 3 >= cells.len()
         && used(&|n| n % columns) >= 2
         && used(&|n| n / columns) >= 2
-}
-
-/// Double lines leave columns without any text.
-fn drop_empty_columns(table: &mut [Vec<String>]) {
-    let width = table.first().map_or(0, Vec::len);
-    for column in (0..width).rev() {
-        if table.iter().all(|row| row.get(column).is_none_or(|cell| cell.trim().is_empty())) {
-            for row in table.iter_mut() {
-                row.remove(column);
-            }
-        }
-    }
 }

@@ -26,6 +26,7 @@ mod running;
 mod segments;
 mod simple;
 mod source;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod vocabulary;
@@ -106,8 +107,9 @@ pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Extracted> {
     let mut blocks = Vec::with_capacity(pages.len());
     for page in &mut pages {
         budget.check()?;
-        blocks.push(page_blocks(std::mem::take(&mut page.layers), &words));
+        blocks.push(page_blocks(std::mem::take(&mut page.layers), &words, budget));
     }
+    tables::join_pages(&mut blocks);
     let levels = headings::levels(&blocks, &outline::outline(&pdf));
     let label = |n: usize| labels.get(n).cloned().unwrap_or_else(|| (n + 1).to_string());
     for (n, (page, blocks)) in pages.iter().zip(&blocks).enumerate() {
@@ -176,7 +178,7 @@ fn missing_pages(pdf: &Pdf, found: usize) -> Option<String> {
     Some(format!("{missing} of {claimed} pages cannot be read: the file is cut off or damaged"))
 }
 
-fn page_text(drawn: Drawn, budget: &Budget) -> Result<PageText> {
+fn page_text(drawn: Drawn, budget: &mut Budget) -> Result<PageText> {
     let mut losses = Vec::new();
     for (font, count) in &drawn.lost {
         let of = if font.is_empty() { String::new() } else { format!(" of the font {font}") };
@@ -200,8 +202,11 @@ fn page_text(drawn: Drawn, budget: &Budget) -> Result<PageText> {
     };
     for (n, mut frame) in segments::frames(&drawn.glyphs).into_iter().enumerate() {
         budget.check()?;
-        let grids =
-            if n == 0 && frame.angle == 0 { grids::take_grids(&drawn.rules, &mut frame.pieces) } else { Vec::new() };
+        let grids = if n == 0 && frame.angle == 0 {
+            grids::take_grids(&drawn.rules, &mut frame.pieces, budget)
+        } else {
+            Vec::new()
+        };
         let segments = segments::segments(frame.pieces);
         page.layers.push(Layer { angle: frame.angle, segments, grids });
     }
@@ -221,13 +226,13 @@ fn remove_running_lines(pages: &mut [PageText]) {
     running::remove(&mut sheets);
 }
 
-fn page_blocks(layers: Vec<Layer>, words: &Vocabulary) -> Vec<Block> {
+fn page_blocks(layers: Vec<Layer>, words: &Vocabulary, budget: &mut Budget) -> Vec<Block> {
     let mut out = Vec::new();
     for layer in layers {
         let segments = layer.segments.into_iter().map(Item::Text);
         let items = layer.grids.into_iter().map(Item::Grid).chain(segments).collect();
         for region in columns::regions(items) {
-            out.extend(paragraphs::paragraphs(rows::rows(region), words));
+            out.extend(paragraphs::paragraphs(rows::rows(region, budget), words));
         }
     }
     out
@@ -243,7 +248,14 @@ fn write_page(
     let mut at = 0;
     while let Some(block) = blocks.get(at) {
         match block {
-            Block::Table(rows) => notation.table(rows, true),
+            Block::Table(table) => {
+                table.titles.iter().for_each(|title| notation.paragraph(title));
+                if table.joins {
+                    notation.more_rows(&table.rows);
+                } else {
+                    notation.table(&table.rows, table.has_header);
+                }
+            }
             Block::Text(paragraph) => match levels.get(&(page, at)) {
                 Some(&level) => {
                     let mut text = paragraph.text.clone();

@@ -2,13 +2,14 @@
 
 use super::columns::median;
 use super::rows::{Line, Row, is_bullet, is_marker};
+use super::tables::Table;
 use super::vocabulary::Vocabulary;
 use crate::document::notation::is_wide;
 
 /// A block of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Block {
-    Table(Vec<Vec<String>>),
+    Table(Table),
     Text(Paragraph),
 }
 

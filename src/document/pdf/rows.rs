@@ -3,12 +3,14 @@
 use super::columns::{Item, median};
 use super::grids::Grid;
 use super::segments::Segment;
+use super::tables::{Cell, Field, Table};
+use crate::document::budget::Budget;
 
 /// A line with its parts, or a table in place of one.
 #[derive(Debug, Clone)]
 pub(super) enum Row {
     Line(Line),
-    Table(Vec<Vec<String>>),
+    Table(Table),
 }
 
 /// Segments on one baseline.
@@ -66,14 +68,14 @@ impl Line {
 }
 
 /// Lines from the top down, with tables in their places.
-pub(super) fn rows(items: Vec<Item>) -> Vec<Row> {
+pub(super) fn rows(items: Vec<Item>, budget: &mut Budget) -> Vec<Row> {
     let mut out: Vec<(f64, Row)> = Vec::new();
     let mut open: Vec<Segment> = Vec::new();
     let mut texts: Vec<Segment> = Vec::new();
     for item in items {
         match item {
             Item::Text(segment) => texts.push(segment),
-            Item::Grid(Grid { y0, rows, .. }) => out.push((y0, Row::Table(rows))),
+            Item::Grid(Grid { y0, table, .. }) => out.push((y0, Row::Table(table))),
         }
     }
     texts.sort_by(|a, b| a.base.total_cmp(&b.base));
@@ -93,18 +95,18 @@ pub(super) fn rows(items: Vec<Item>) -> Vec<Row> {
         out.push((line.base, Row::Line(line)));
     }
     out.sort_by(|a, b| a.0.total_cmp(&b.0));
-    with_tables(out.into_iter().map(|(_, row)| row).collect())
+    with_tables(out.into_iter().map(|(_, row)| row).collect(), budget)
 }
 
 /// Replaces lines whose parts are aligned in columns by tables.
-fn with_tables(rows: Vec<Row>) -> Vec<Row> {
+fn with_tables(rows: Vec<Row>, budget: &mut Budget) -> Vec<Row> {
     let mut out = Vec::new();
     let mut run: Vec<Line> = Vec::new();
     for row in rows {
         match row {
             Row::Line(line) if continues(&run, &line) => run.push(line),
             Row::Line(line) => {
-                flush(&mut run, &mut out);
+                flush(&mut run, &mut out, budget);
                 if starts_table(&line) {
                     run.push(line);
                 } else {
@@ -112,12 +114,12 @@ fn with_tables(rows: Vec<Row>) -> Vec<Row> {
                 }
             }
             table => {
-                flush(&mut run, &mut out);
+                flush(&mut run, &mut out, budget);
                 out.push(table);
             }
         }
     }
-    flush(&mut run, &mut out);
+    flush(&mut run, &mut out, budget);
     out
 }
 
@@ -158,21 +160,22 @@ fn continues(run: &[Line], line: &Line) -> bool {
 }
 
 /// Makes a table of `run` if it is one for sure, else keeps its lines.
-fn flush(run: &mut Vec<Line>, out: &mut Vec<Row>) {
+fn flush(run: &mut Vec<Line>, out: &mut Vec<Row>, budget: &mut Budget) {
     let lines = std::mem::take(run);
-    match table(&lines) {
+    match table(&lines, budget) {
         Some(table) => out.push(Row::Table(table)),
         None => out.extend(lines.into_iter().map(Row::Line)),
     }
 }
 
-fn table(lines: &[Line]) -> Option<Vec<Vec<String>>> {
+fn table(lines: &[Line], budget: &mut Budget) -> Option<Table> {
     const FEWEST_ROWS: usize = 3;
     /// Longer cells, on average, are running text.
     const LONGEST: usize = 28;
     let columns = columns_of(lines.iter());
     let width = columns.len();
     let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut bold: Vec<bool> = Vec::new();
     let (mut filled, mut characters) = (0, 0);
     let leading = median(lines.windows(2).filter_map(|pair| Some(pair.last()?.base - pair.first()?.base)));
     let mut last_base = f64::MIN;
@@ -205,6 +208,7 @@ fn table(lines: &[Line]) -> Option<Vec<Vec<String>>> {
             }
         } else {
             rows.push(row);
+            bold.push(line.cells.iter().all(|cell| cell.is_bold));
         }
         last_base = line.base;
         for cell in &line.cells {
@@ -222,7 +226,16 @@ fn table(lines: &[Line]) -> Option<Vec<Vec<String>>> {
         && used * 10 >= cells * 6
         && characters <= LONGEST * filled
         && !(is_list && width == 2);
-    is_table.then_some(rows)
+    if !is_table {
+        return None;
+    }
+    let field = |cell: usize| Field { cell, is_first: true };
+    let fields: Vec<Vec<Field>> =
+        (0..rows.len()).map(|row| (0..width).map(|column| field(row * width + column)).collect()).collect();
+    let cells =
+        rows.into_iter().zip(bold).flat_map(|(row, is_bold)| row.into_iter().map(move |text| Cell { text, is_bold }));
+    let edges = columns.iter().map(|[left, _]| *left).collect();
+    Some(Table::new(&fields, &cells.collect::<Vec<_>>(), edges, budget))
 }
 
 /// True for what marks a list item and says nothing else.
@@ -265,9 +278,9 @@ mod tests {
             items.push(segment("stop", 350.0, y));
         }
         items.push(segment("the motor", 150.0, 172.0));
-        let rows = rows(items);
+        let rows = rows(items, &mut Budget::default());
         let table = rows.iter().find_map(|row| match row {
-            Row::Table(table) => Some(table.clone()),
+            Row::Table(table) => Some(table.rows.clone()),
             Row::Line(_) => None,
         });
         assert_eq!(rows.len(), 2);
@@ -290,7 +303,7 @@ mod tests {
             items.push(segment("1 Scope ......", 50.0, y));
             items.push(segment("7", 350.0, y));
         }
-        assert!(rows(items).iter().all(|row| matches!(row, Row::Line(_))));
+        assert!(rows(items, &mut Budget::default()).iter().all(|row| matches!(row, Row::Line(_))));
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl Shapes {
         let flag = table.child(Space::Drawing, "tblPr").and_then(|p| p.attribute(Space::None, "firstRow"));
         let is_marked = flag.is_some_and(|v| is_on(Some(v)));
         let first = rows.first().map_or(&[][..], Vec::as_slice);
-        let has_header = rows.len() > 1 && (is_marked || tabular::is_header(first, false));
+        let has_header = rows.len() > 1 && (is_marked || tabular::is_header(first, &rows[1..], false));
         self.blocks.push(Block::Table { rows, has_header });
     }
 }

@@ -233,9 +233,9 @@ impl Cells {
             let mut values: Vec<usize> = row.iter().map(|cell| cell.from).collect();
             values.sort_unstable();
             values.dedup();
+            let below: Vec<Vec<String>> =
+                rows.iter().skip(at + 1).take(8).map(|row| self.strings(row, columns)).collect();
             let figures_below = || {
-                let below: Vec<Vec<String>> =
-                    rows.iter().skip(at + 1).take(8).map(|row| self.strings(row, columns)).collect();
                 (0..width).any(|column| {
                     let mut texts =
                         below.iter().filter_map(|row| row.get(column)).filter(|text| !text.is_empty()).peekable();
@@ -245,7 +245,7 @@ impl Cells {
             // Columns without a name are common: notes to the right, an unnamed first column.
             if values.len() > 1
                 && filled.len() * 10 >= width * 7
-                && tabular::is_header(&filled, width > 2 || figures_below())
+                && tabular::is_header(&filled, &below, width > 2 || figures_below())
             {
                 return (at, self.height(row, rows.len() - at));
             }
