@@ -137,7 +137,7 @@ fn shape(cell: &str) -> String {
 }
 
 /// Whether a cell ends with, or in English holds, a word for columns.
-fn names(cell: &str) -> bool {
+pub(crate) fn names(cell: &str) -> bool {
     let cell = cell.trim().to_lowercase();
     NAMES
         .iter()

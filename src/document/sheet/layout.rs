@@ -157,11 +157,30 @@ impl Cells {
             .collect()
     }
 
-    fn block(&self, rows: &[&[Cell]], notation: &mut Notation, budget: &mut Budget) -> Result<()> {
-        let mut columns: Vec<u32> =
-            rows.iter().flat_map(|row| row.iter()).filter(|c| c.own).map(|c| c.column).collect();
+    /// The columns with values of their own.
+    fn columns(rows: &[&[Cell]]) -> Vec<u32> {
+        let own = rows.iter().flat_map(|row| row.iter()).filter(|cell| cell.own);
+        let mut columns: Vec<u32> = own.map(|cell| cell.column).collect();
         columns.sort_unstable();
         columns.dedup();
+        columns
+    }
+
+    /// Writes rows without an empty one among them. Tables below each other are parted by a title over the whole width.
+    fn block(&self, rows: &[&[Cell]], notation: &mut Notation, budget: &mut Budget) -> Result<()> {
+        let columns = Self::columns(rows);
+        let mut from = 0;
+        for at in 1..rows.len() {
+            if self.is_title(rows[at], &columns) && self.begins_table(&rows[at..], &columns) {
+                self.table(&rows[from..at], notation, budget)?;
+                from = at;
+            }
+        }
+        self.table(&rows[from..], notation, budget)
+    }
+
+    fn table(&self, rows: &[&[Cell]], notation: &mut Notation, budget: &mut Budget) -> Result<()> {
+        let columns = Self::columns(rows);
         let cells: usize = rows.iter().map(|row| row.len()).sum();
         // Values strewn over a wide sheet make no table; one would be made of empty cells.
         let is_strewn = columns.len() > 64 && cells.saturating_mul(50) < rows.len().saturating_mul(columns.len());
@@ -190,8 +209,7 @@ impl Cells {
         for row in rows.iter().skip(titles + header) {
             let mut cells = self.strings(row, &columns);
             // A cell over the whole width is a title among the rows.
-            let first = row.first().map(|cell| cell.from);
-            if row.len() >= columns.len() && row.iter().all(|cell| Some(cell.from) == first) {
+            if self.is_title(row, &columns) {
                 cells.truncate(1);
             }
             batch.push(cells);
@@ -202,6 +220,19 @@ impl Cells {
         }
         flush(&mut batch, &mut is_first, header > 0, notation);
         Ok(())
+    }
+
+    /// Whether one cell covers the whole width.
+    fn is_title(&self, row: &[Cell], columns: &[u32]) -> bool {
+        let first = row.first().map(|cell| cell.from);
+        row.len() >= columns.len() && row.iter().all(|cell| Some(cell.from) == first)
+    }
+
+    /// Whether words for columns follow the title that `rows` begin with.
+    fn begins_table(&self, rows: &[&[Cell]], columns: &[u32]) -> bool {
+        let Some(head) = rows.get(1).map(|row| self.strings(row, columns)) else { return false };
+        let below: Vec<Vec<String>> = rows.iter().skip(2).take(8).map(|row| self.strings(row, columns)).collect();
+        head.iter().any(|cell| tabular::names(cell)) && tabular::is_header(&head, &below, false)
     }
 
     /// The different values of a row, one after the other.
@@ -243,11 +274,11 @@ impl Cells {
                 })
             };
             // Columns without a name are common: notes to the right, an unnamed first column.
-            if values.len() > 1
-                && filled.len() * 10 >= width * 7
-                && tabular::is_header(&filled, &below, width > 2 || figures_below())
-            {
-                return (at, self.height(row, rows.len() - at));
+            let height = self.height(row, rows.len() - at);
+            // Four columns may be a form; names over names are told by their merged cells.
+            let stands_out = height > 1 || (width != 4 && (width > 2 || figures_below()));
+            if values.len() > 1 && filled.len() * 10 >= width * 7 && tabular::is_header(&filled, &below, stands_out) {
+                return (at, height);
             }
             if values.len() > 1 && values.len() * 2 > width {
                 return (0, 0);
@@ -321,6 +352,21 @@ mod tests {
         let merges = [(0, 0, 1, 0), (0, 1, 0, 2), (0, 3, 1, 3), (2, 0, 3, 0), (4, 0, 4, 3)];
         let expected = "| 轴 | 速度 最小 | 速度 最大 | 备注 |\n| --- | --- | --- | --- |\n| X | 1 | 5 | a |\n| X | 2 | 6 | b |\n| 备件 |\n| Y | 3 | 7 | c |\n";
         assert_eq!(written(rows, &merges), expected);
+    }
+
+    #[test]
+    fn a_title_over_the_whole_width_begins_the_next_table_and_forms_have_no_header() {
+        let rows: &[(u32, &[&str])] = &[
+            (0, &["姓名", "张三", "性别", "男"]),
+            (1, &["部门", "维修部", "电话", "8001"]),
+            (2, &["故障"]),
+            (3, &["代码", "含义", "措施", "级别"]),
+            (4, &["T1", "过热", "停机", "高"]),
+            (5, &["压力类"]),
+            (6, &["P1", "过压", "泄压", "低"]),
+        ];
+        let expected = "| 姓名 | 张三 | 性别 | 男 |\n| 部门 | 维修部 | 电话 | 8001 |\n\n故障\n\n| 代码 | 含义 | 措施 | 级别 |\n| --- | --- | --- | --- |\n| T1 | 过热 | 停机 | 高 |\n| 压力类 |\n| P1 | 过压 | 泄压 | 低 |\n";
+        assert_eq!(written(rows, &[(2, 0, 2, 3), (5, 0, 5, 3)]), expected);
     }
 
     #[test]
