@@ -120,7 +120,7 @@ impl Open {
         let text = line.text();
         let (before, after) = (line.x0() - shape.left, shape.right - line.x1());
         Self {
-            has_marker: split_marker(&text).is_some() || starts_with_number(&text),
+            has_marker: split_marker(&text).is_some() || starts_with_number(&text) || mark(&text).is_some(),
             room,
             is_centred: before > 2.0 * line.size && (before - after).abs() < 2.0 * line.size,
             depth: ((line.x0() - shape.left) / (2.0 * line.size)).round().clamp(0.0, 4.0) as usize,
@@ -143,6 +143,7 @@ impl Open {
             || line.base <= last.base
             || split_marker(&text).is_some()
             || is_article(&text)
+            || self.begins_item(&text, line)
         {
             return false;
         }
@@ -158,6 +159,16 @@ impl Open {
         let end_of_sentence = ends_sentence(&last.text());
         let slack = if end_of_sentence { 0.3 } else { 1.2 };
         last.x1() + first_word + slack * size > shape.right || (!end_of_sentence && starts_lowercase(&text))
+    }
+
+    /// Whether a line begins with the number or letter that is due: the first, or the one after that of this paragraph.
+    fn begins_item(&self, text: &str, line: &Line) -> bool {
+        let Some((is_letter, number)) = mark(text) else { return false };
+        let Some((first, last)) = self.lines.first().zip(self.lines.last()) else { return false };
+        let is_next = mark(&first.text()) == Some((is_letter, number.wrapping_sub(1)));
+        // A number may be the end of a sentence that goes on here.
+        let may_open = is_letter || line.x0() - last.x0() > 0.5 * line.size || ends_sentence(&last.text());
+        is_next || (number == 1 && may_open)
     }
 
     fn push(&mut self, line: Line) {
@@ -279,6 +290,19 @@ fn starts_with_number(text: &str) -> bool {
     rest.len() < text.len() && rest.starts_with(['.', '、', '．'])
 }
 
+/// The number of an item in front of words, `3.` or `c.`, and whether it is a letter.
+fn mark(text: &str) -> Option<(bool, u32)> {
+    let end = text.find(['.', '、', '．'])?;
+    let (mark, rest) = text.split_at(end);
+    let rest = rest.trim_start_matches(['.', '、', '．']);
+    if mark.len() <= 3 && !mark.is_empty() && mark.bytes().all(|b| b.is_ascii_digit()) {
+        return mark.parse().ok().filter(|_| !rest.starts_with(|c: char| c.is_ascii_digit())).map(|n| (false, n));
+    }
+    let letter = mark.bytes().next().filter(|b| mark.len() == 1 && b.is_ascii_alphabetic())?;
+    let is_apart = rest.starts_with(|c: char| c == ' ' || is_wide(c));
+    is_apart.then(|| (true, u32::from(letter.to_ascii_lowercase() - b'a') + 1))
+}
+
 /// `第三条`: articles of laws begin paragraphs even without an indent. `第三条的规定` in the middle of a sentence does not.
 fn is_article(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('第') else { return false };
@@ -327,6 +351,27 @@ mod tests {
                 Block::Table(_) => "table".into(),
             })
             .collect()
+    }
+
+    #[test]
+    fn items_begin_with_the_number_or_letter_that_is_due() {
+        let rows = vec![
+            line("1. 停机并按下急停按钮后等待", 50.0, 100.0),
+            line("a. 按急停", 80.0, 114.0),
+            line("b. 断电", 80.0, 128.0),
+            line("c. switch the mains off and wait until the", 80.0, 142.0),
+            line("lamp is dark", 92.0, 156.0),
+        ];
+        let expected = [
+            "1. 停机并按下急停按钮后等待",
+            "a. 按急停",
+            "b. 断电",
+            "c. switch the mains off and wait until the lamp is dark",
+        ];
+        assert_eq!(texts(rows), expected);
+        let wrapped =
+            vec![line("The pump that is described in the chapter", 50.0, 100.0), line("2. runs on.", 50.0, 114.0)];
+        assert_eq!(texts(wrapped).len(), 1);
     }
 
     #[test]
