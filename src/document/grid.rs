@@ -5,6 +5,7 @@
 //! further ones begin another table. What repetition may add to a file is bounded by its [`Budget`].
 
 use super::budget::Budget;
+use super::tabular;
 
 /// Columns that one cell may span.
 const WIDEST: usize = 100;
@@ -141,17 +142,7 @@ fn title(row: &[Option<usize>]) -> Option<usize> {
 fn table(mut rows: Vec<Vec<String>>, heads: usize) -> Table {
     if heads > 1 {
         let heads = heads.min(rows.len());
-        let width = rows[..heads].iter().map(Vec::len).max().unwrap_or(0);
-        let merged = (0..width).map(|column| {
-            let mut names: Vec<&str> = Vec::new();
-            for name in rows[..heads].iter().filter_map(|row| row.get(column)).map(|name| name.trim()) {
-                if !name.is_empty() && !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-            names.join(" ")
-        });
-        let merged = merged.collect();
+        let merged = tabular::joined_header(&rows[..heads]);
         rows.splice(..heads, [merged]);
     }
     Table { rows, has_header: heads > 0 }

@@ -46,6 +46,13 @@ const NAMES: &[&str] = &[
     "日期",
     "状态",
     "对策",
+    "型号",
+    "时间",
+    "条件",
+    "部位",
+    "等级",
+    "频次",
+    "次数",
     "现象",
     "name",
     "code",
@@ -83,11 +90,38 @@ const NAMES: &[&str] = &[
     "quantity",
     "interval",
     "solution",
+    "model",
+    "time",
+    "condition",
+    "limit",
+    "level",
+    "setting",
+];
+
+/// Those of them that stand over names and label no value.
+const KINDS: &[&str] = &[
+    "代码",
+    "代号",
+    "序号",
+    "参数",
+    "符号",
+    "术语",
+    "字段",
+    "选项",
+    "code",
+    "parameter",
+    "symbol",
+    "term",
+    "field",
+    "option",
+    "column",
+    "key",
+    "no.",
 ];
 
 /// True for a first row that names the columns: all cells filled, short, none a number, and not an entry like the rows `below`.
 /// `stands_out` says that it looks unlike them. Two or four columns may be a form, labels on the left of values: there a value
-/// column needs a word for columns on top and none below, or a label column figures below and none on top.
+/// column needs a word for columns on top and none below, or a label column such a word that labels no value, or figures below.
 pub(crate) fn is_header(row: &[String], below: &[Vec<String>], stands_out: bool) -> bool {
     /// Rows that are looked at.
     const BELOW: usize = 8;
@@ -110,14 +144,14 @@ pub(crate) fn is_header(row: &[String], below: &[Vec<String>], stands_out: bool)
             |at: usize| has_digit(&row[at]) && column(at).next().is_some_and(|cell| shape(cell) == shape(&row[at]));
         return !(0..row.len()).any(is_like);
     }
-    let is_named = |at: usize| names(&row[at]) && !column(at).any(|cell| names(cell));
+    let has = |words: &[&str], at: usize| holds(words, &row[at]) && !column(at).any(|cell| holds(words, cell));
     let has_figures = |at: usize| match column(at).count() {
         0 => false,
         1 => column(at).all(|cell| is_number(cell)),
         _ => column(at).all(|cell| has_digit(cell)),
     };
     !row.iter().any(|cell| has_digit(cell))
-        && (0..row.len()).any(|at| if at % 2 == 0 { has_figures(at) } else { is_named(at) })
+        && (0..row.len()).any(|at| if at % 2 == 0 { has_figures(at) || has(KINDS, at) } else { has(NAMES, at) })
 }
 
 /// What kinds of characters follow each other in a cell.
@@ -138,8 +172,12 @@ fn shape(cell: &str) -> String {
 
 /// Whether a cell ends with, or in English holds, a word for columns.
 pub(crate) fn names(cell: &str) -> bool {
+    holds(NAMES, cell)
+}
+
+fn holds(words: &[&str], cell: &str) -> bool {
     let cell = cell.trim().to_lowercase();
-    NAMES
+    words
         .iter()
         .any(|name| if name.is_ascii() { cell.split(' ').any(|word| word == *name) } else { cell.ends_with(name) })
 }
@@ -158,6 +196,21 @@ pub(crate) fn is_number(cell: &str) -> bool {
     digits > 0
 }
 
+/// Rows of a header: where a cell of the first row spans columns, those under it name the columns, too, as far as the tallest
+/// cell of the first row reaches. `rows` tells which cell covers each place, by its number.
+pub(crate) fn header_height<'r>(rows: impl Iterator<Item = Vec<Option<usize>>> + 'r) -> usize {
+    /// More rows than this are no header.
+    const TALLEST: usize = 4;
+    let rows: Vec<Vec<Option<usize>>> = rows.take(TALLEST + 2).collect();
+    let Some(first) = rows.first() else { return 1 };
+    if !first.windows(2).any(|pair| pair[0].is_some() && pair[0] == pair[1]) {
+        return 1;
+    }
+    let reach = |at: usize| rows.iter().take_while(|row| row.get(at) == first.get(at)).count();
+    let tallest = (0..first.len()).map(reach).max().unwrap_or(1);
+    if tallest <= TALLEST && tallest < rows.len() { tallest } else { 1 }
+}
+
 /// Several header rows as one: the different names over a column, from the top.
 pub(crate) fn joined_header(rows: &[Vec<String>]) -> Vec<String> {
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -165,7 +218,7 @@ pub(crate) fn joined_header(rows: &[Vec<String>]) -> Vec<String> {
         .map(|at| {
             let mut names: Vec<&str> = Vec::new();
             for name in rows.iter().filter_map(|row| row.get(at)).map(|name| name.trim()) {
-                if !name.is_empty() && names.last() != Some(&name) {
+                if !name.is_empty() && !names.contains(&name) {
                     names.push(name);
                 }
             }
@@ -188,6 +241,7 @@ mod tests {
             is_header(&row(head), &below.iter().map(|cells| row(cells)).collect::<Vec<_>>(), stands_out)
         };
         assert!(is(&["代码", "含义"], &[&["E01", "过热"]], false) && is(&["Error code", "Text"], &[], false));
+        assert!(is(&["Parameter", "Purpose"], &[&["Speed", "none"], &["Mode", "none"]], false));
         assert!(is(&["STOIA输入", "STOIB输入", "PWM信号"], &[&["ON", "ON", "正常"], &["OFF", "ON", "禁止"]], false));
         assert!(!is(&["E01", "过热", "停机"], &[&["E02", "过流", "检查"]], false));
         assert!(!is(&["设备", "泵"], &[], false) && is(&["设备", "泵"], &[], true));
@@ -212,6 +266,15 @@ mod tests {
     #[test]
     fn figures_are_told_from_words() {
         assert!(is_number("2024年3月1日") && is_number("-12.5 %") && !is_number("E") && !is_number("3 mm"));
+    }
+
+    #[test]
+    fn a_header_is_as_high_as_its_tallest_cell_where_another_spans_columns() {
+        let height = |rows: &[[usize; 3]]| header_height(rows.iter().map(|row| row.iter().map(|&n| Some(n)).collect()));
+        assert_eq!(height(&[[1, 2, 2], [1, 3, 4], [5, 6, 7]]), 2);
+        assert_eq!(height(&[[1, 2, 3], [1, 4, 5], [6, 7, 8]]), 1);
+        assert_eq!(height(&[[1, 2, 2], [1, 3, 4]]), 1);
+        assert_eq!(header_height(std::iter::empty()), 1);
     }
 
     #[test]

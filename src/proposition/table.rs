@@ -10,7 +10,8 @@ use crate::document::{Span, collapse};
 use crate::proposition::entities::entities;
 use crate::proposition::gates::refers;
 use crate::proposition::html_table;
-use crate::proposition::lexis::{is_chinese, is_content};
+use crate::proposition::lexis::{Folded, is_chinese, is_content};
+use crate::proposition::quantity::quantities;
 use crate::proposition::{Passage, Sentence, SentenceKind, Unit, UnitKind};
 use crate::section::is_table_rule as is_rule;
 
@@ -85,16 +86,31 @@ fn carried(passage: &Passage<'_>) -> Option<Vec<Cell>> {
         .map(|names| names.into_iter().map(|text| Cell { span: Span::new(0, 0), text }).collect())
 }
 
-/// `headers` without those that have a number or Latin word that the passage lacks. `None` where none is left.
+/// `headers` without those that have a number or name that the passage lacks, `None` where none is left. Names are what the
+/// gates take for them: in Chinese every Latin word, in English words with capitals; other words lose that of their beginning.
 pub(super) fn said(passage: &Passage<'_>, mut headers: Vec<String>) -> Option<Vec<String>> {
     let own = format!("{}\n{}\n{}", passage.text, passage.heading_path.join("\n"), passage.title).to_lowercase();
+    let is_english = !is_chinese(&own);
     for header in &mut headers {
         let mut words = header.split(|c: char| !c.is_ascii_alphanumeric());
-        if !words.all(|word| own.contains(&word.to_lowercase())) {
-            header.clear();
+        if words.all(|word| own.contains(&word.to_lowercase())) {
+            continue;
         }
+        *header = if is_english && is_common(header) { header.to_lowercase() } else { String::new() };
     }
     headers.iter().any(|header| !header.is_empty()).then_some(headers)
+}
+
+/// Whether `header` is made of common words: no name, number or unit.
+fn is_common(header: &str) -> bool {
+    let is_claim = |word: &str| {
+        let numbers = |text: &str| quantities(&Folded::new(text));
+        word.chars().skip(1).any(char::is_uppercase)
+            || !numbers(word).is_empty()
+            || numbers(&format!("1 {word}")).iter().any(|quantity| quantity.unit.is_some())
+    };
+    header.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '-' | '/' | '\''))
+        && !header.split([' ', '-', '/']).any(is_claim)
 }
 
 /// Header and rule line, or header rows of HTML, of the table that goes on behind `text`; `carried` is what `text` itself was told.
@@ -455,6 +471,16 @@ mod tests {
         // A Latin word or a number of the header that the section lacks must not come in.
         assert_eq!(read("| Item | 值 |\n|--|--|", rest)[0].0, "手册，乙；值：2");
         assert_eq!(read("| Item | Value |\n|--|--|", rest)[0].0, "| 乙 | 2 |");
+        let said = |header: &str| {
+            let text = "| E7 | 5 | hot |\n| E8 | 6 | cold |\n";
+            let sentences = sentences(text, Format::Markdown);
+            let passage =
+                Passage { table: &format!("{header}\n|-|-|-|"), ..Passage::new("Faults", &[], text, &sentences) };
+            assemble(&passage, &[]).units[0].statement.clone()
+        };
+        assert_eq!(said("| Code | Limit (bar) | State of it |"), "Faults, code: E7; 5; state of it: hot");
+        assert_eq!(said("| PLC code | Limit 2 | LED |"), "| E7 | 5 | hot |");
+        assert_eq!(said("| Nm | Torque bar | Two |"), "| E7 | 5 | hot |");
         for (whole, rest) in [
             ("项 | 值\n:-: | -\n甲 | 1\n", "乙 | 2\n丙 | 3\n"),
             ("> | 项 | 值 |\n> |-|-|\n", "> | 乙 | 2 |\n> | 丙 | 3 |\n"),

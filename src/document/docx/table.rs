@@ -90,7 +90,8 @@ pub(super) fn grid<'b>(table: &'b Table, budget: &mut Budget) -> Result<Grid<'b>
     let guessed = || {
         let row = strings(rows.first().map_or(&[], Vec::as_slice));
         let stands_out = is_bold_row(0) && !is_bold_row(1);
-        let height = height(rows);
+        let cells = rows.iter().map(|row| row.iter().map(|place| place.map(|place| place.text)).collect());
+        let height = tabular::header_height(cells);
         let below: Vec<Vec<String>> = rows.iter().skip(height).take(8).map(|row| strings(row)).collect();
         // Names over names are told by their merged cells.
         let stands_out = stands_out || height > 1;
@@ -130,22 +131,6 @@ fn drop_repeated_columns(rows: &mut [Vec<Option<Place>>]) {
         let mut needed = needed.iter();
         row.retain(|_| needed.next().copied().unwrap_or(true));
     }
-}
-
-/// Rows of the header: where a cell of the first row spans columns, those under it name the columns, too, as far as the
-/// tallest cell of the first row reaches.
-fn height(rows: &[Vec<Option<Place>>]) -> usize {
-    let Some(first) = rows.first() else { return 1 };
-    let spans = first.windows(2).any(|pair| matches!(pair, [Some(a), Some(b)] if a == b));
-    if !spans {
-        return 1;
-    }
-    let reach = |at: usize, place: &Option<Place>| {
-        let text = |row: &Vec<Option<Place>>| row.get(at).copied().flatten().map(|p| p.text);
-        rows.iter().take(4).take_while(|row| text(row) == place.map(|p| p.text)).count()
-    };
-    let tallest = first.iter().enumerate().map(|(at, place)| reach(at, place)).max().unwrap_or(1);
-    if tallest < rows.len() { tallest } else { 1 }
 }
 
 fn is_bold(blocks: &[Block]) -> bool {

@@ -2,7 +2,8 @@
 //!
 //! A PDF says where each character lies, not what belongs together. So the characters are collected with their places
 //! ([`content`]), joined to segments of lines ([`segments`]), rid of running headers and footers ([`running`]: lines in
-//! the margins that come back on at least three pages, up to their page number; they are left out without a mention), put in the order of reading ([`columns`]) and joined to tables, paragraphs and headings ([`grids`], [`rows`],
+//! the margins that come back on at least three pages, up to their page number; they are left out without a mention), put
+//! in the order of reading ([`columns`]) and joined to tables, paragraphs and headings ([`grids`], [`rows`], [`tables`],
 //! [`paragraphs`], [`headings`]).
 //!
 //! What cannot be read is named: pages that are only an image, characters whose meaning the file does not tell, damaged

@@ -10,8 +10,6 @@ use crate::document::tabular;
 
 /// Places of columns that are nearer than this, in points, are the same.
 const NEAR: f64 = 4.0;
-/// More rows than this are no header.
-const TALLEST: usize = 4;
 
 /// A table with its words.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -81,7 +79,7 @@ impl Table {
             let mut filled = row.iter().filter(has_words).peekable();
             filled.peek().is_some() && filled.all(|field| cells.get(field.cell).is_some_and(|cell| cell.is_bold))
         };
-        let height = height(rows);
+        let height = tabular::header_height(rows.iter().map(|row| row.iter().map(|field| Some(field.cell)).collect()));
         if height < rows.len() {
             let names = tabular::joined_header(&out.rows[..height]);
             // Nothing stands over the names of the rows.
@@ -130,18 +128,6 @@ fn areas(rows: &[Vec<Field>], cells: usize) -> Vec<Area> {
         }
     }
     areas
-}
-
-/// Rows of the header: where a cell of the first row spans columns, those under it name the columns, too, as far as the
-/// tallest cell of the first row reaches.
-fn height(rows: &[&Vec<Field>]) -> usize {
-    let Some(first) = rows.first() else { return 1 };
-    if !first.windows(2).any(|pair| pair[0].cell == pair[1].cell) {
-        return 1;
-    }
-    let reach = |at: usize| rows.iter().take_while(|row| row.get(at).map(|f| f.cell) == Some(first[at].cell)).count();
-    let tallest = (0..first.len()).map(reach).max().unwrap_or(1);
-    if tallest <= TALLEST && tallest < rows.len() { tallest } else { 1 }
 }
 
 /// Finds the tables that go on from the page before: the last one there, with the same columns. Next to nothing may stand
