@@ -13,7 +13,7 @@ use crate::error::{Error, Kind, Result};
 const DELIMITERS: [u8; 5] = [b',', b'\t', b';', b'|', b':'];
 /// Bytes and records at the start that are judged by.
 const SAMPLE: (usize, usize) = (256 * 1024, 300);
-/// Short rows of tables up to this width are filled up.
+/// A first row up to this width is filled up. Others keep to their cells, but one alone would be a title among the rows.
 const FILLED: usize = 64;
 /// A quoted cell with more line ends than this was never meant as one.
 const LINES: usize = 200;
@@ -61,11 +61,11 @@ pub(crate) fn read(text: &str, budget: &mut Budget) -> Result<Extracted> {
         if filled(&record) == 0 {
             continue;
         }
-        let fill = if width <= FILLED { width } else { 0 };
         let cells: Vec<String> = record.iter().map(|cell| cell.replace(['\n', '\r'], " ")).collect();
         if in_table {
-            notation.table_row(&cells, cells.len().max(fill));
+            notation.table_row(&cells, cells.len().max(width.min(2)));
         } else {
+            let fill = if width <= FILLED { width } else { 0 };
             notation.begin_table(&cells, cells.len().max(fill), has_header);
             in_table = true;
         }
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn ragged_rows_and_titles_are_kept() {
         let text = "参数表,,\n名称,值,单位\n电压,380\n电流,5,A,注\n,,\n";
-        let expected = "参数表\n\n| 名称 | 值 | 单位 |\n| --- | --- | --- |\n| 电压 | 380 | |\n| 电流 | 5 | A | 注 |\n";
+        let expected = "参数表\n\n| 名称 | 值 | 单位 |\n| --- | --- | --- |\n| 电压 | 380 |\n| 电流 | 5 | A | 注 |\n";
         assert_eq!(read_text(text), expected);
     }
 

@@ -83,16 +83,24 @@ pub(super) fn title(lines: &str) -> String {
 /// `text[start..]` with the same length and the same blocks, but without what only matters inside a paragraph; the lines
 /// that begin at `tight` become headings.
 ///
-/// Only headings are looked for, and brackets and emphasis cost the parser much time and memory on hostile input. A lone
-/// `\r` becomes `\n`, because the parser does not take it for a line ending everywhere.
+/// Only headings are looked for, and brackets, emphasis and the cells of long tables cost the parser much time and memory. A
+/// lone `\r` becomes `\n`, because the parser does not take it for a line ending everywhere.
 fn skeleton(text: &str, start: usize, tight: &[usize]) -> String {
     /// Marks of blocks stand within this many bytes of the start of a line.
     const LEAD: usize = 16;
     let text = &text[start..];
     let mut tight = tight.iter().map(|line| line - start).peekable();
     let mut bytes = text.as_bytes().to_vec();
+    let mut rows = 0;
     for line in super::text_lines(text) {
         let content = &mut bytes[line.start..line.end];
+        // The first two rows make a table; what stands in the others is no matter.
+        let is_row =
+            content.iter().take_while(|b| **b == b' ').count() < 4 && content.trim_ascii_start().starts_with(b"|");
+        rows = if is_row { rows + 1 } else { 0 };
+        if rows > 2 {
+            content.fill(b' ');
+        }
         if tight.next_if_eq(&line.start).is_some() {
             // The space takes the first byte of the first character, letters the others.
             let mut bytes = content.iter_mut().skip_while(|b| b.is_ascii());
@@ -158,6 +166,18 @@ mod tests {
                 let lines = &text[heading.range];
                 assert!(lines.starts_with('#') || lines.starts_with("操作"), "{lines:?}");
                 assert!(lines.ends_with(ending), "{lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_tables_are_no_headings_and_hide_none() {
+        for table in ["| a | b |\n|---|---|\n| # c | d |\n| e | f |\n| g | h |\n", "| a |\n| b |\n| c |\n| d |\n"] {
+            for rest in ["---\n", "===\n", "\n"] {
+                let text = format!("# A\n\n{table}{rest}## B\n\nC\n---\n");
+                let expected = [(1, "A".to_string()), (2, "B".to_string()), (2, "C".to_string())];
+                assert_eq!(titles(&text), expected, "{text}");
+                assert_eq!(titles(&text.replace('\n', "\r\n")), expected, "{text}");
             }
         }
     }
