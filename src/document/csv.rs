@@ -117,7 +117,15 @@ fn builder(delimiter: u8, is_quoted: bool) -> ReaderBuilder {
 
 fn records(head: &str, delimiter: u8, is_quoted: bool) -> Vec<StringRecord> {
     let mut reader = builder(delimiter, is_quoted).from_reader(head.as_bytes());
-    reader.records().map_while(Result::ok).filter(|record| filled(record) > 0).take(SAMPLE.1).collect()
+    let mut record = StringRecord::new();
+    let mut out = Vec::new();
+    // A copy of the reader's own record would keep the room of the widest one before it.
+    while out.len() < SAMPLE.1 && matches!(reader.read_record(&mut record), Ok(true)) {
+        if filled(&record) > 0 {
+            out.push(record.iter().collect());
+        }
+    }
+    out
 }
 
 fn filled(record: &StringRecord) -> usize {
